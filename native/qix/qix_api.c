@@ -1,0 +1,6 @@
+#include "qix_api.h"
+
+int qix_format_version(void)
+{
+    return 4;
+}

@@ -1,0 +1,1 @@
+int qix_format_version(void);
