@@ -1,0 +1,180 @@
+"""The private channel between serve and ingest: what is said over it.
+
+One Unix socket pair, made by serve and inherited by ingest. Frames are a length (u32, big-endian, at most
+FRAME_BYTES_MAX) and a MessagePack map tagged with its type. serve sends requests with an id and gets, for each, any number of
+Progress messages and one Reply; ingest sends events of its own accord. Search never waits for this channel.
+"""
+
+from typing import Union
+
+import msgspec
+
+# A view of 10,000 segments, or a start with 1,000 seeds of 4,096 characters, fits with room to spare.
+FRAME_BYTES_MAX = 8 * 1024 * 1024
+
+
+class SegmentRef(msgspec.Struct, frozen=True):
+    """A segment of a view: file names below the index folder."""
+
+    name: str
+    tombstones: str = ""  # file of the deletion bitmap; empty when nothing is deleted
+    is_volatile: bool = False  # not covered by a checkpoint yet
+
+
+class View(msgspec.Struct, frozen=True):
+    """A set of segments that is searched together."""
+
+    sequence: int  # rises with every view of one ingest process
+    generation: int  # index generation that it covers
+    checkpoint_generation: int
+    segments: tuple[SegmentRef, ...] = ()
+    changed_documents: int = 0  # since the base segment
+    is_merging: bool = False
+    merge_failed: bool = False
+    is_rebuilding: bool = False
+
+
+class StartCrawl(msgspec.Struct, frozen=True, tag=True):
+    """Make or resume a run. None means the configured default. Answer: run_id."""
+
+    seeds: tuple[str, ...]
+    max_depth: int | None = None
+    max_pages: int | None = None
+    scope: int = 0  # as CrawlScope; 0: by the number of seeds
+    delay_ms: int | None = None
+    name: str = ""
+
+
+class StopCrawl(msgspec.Struct, frozen=True, tag=True):
+    """Pause a run, or all (0). Answered when nothing of theirs is in flight, with the ids of the runs paused."""
+
+    run_id: int = 0
+
+
+class Checkpoint(msgspec.Struct, frozen=True, tag=True):
+    """Make the view durable. Answer: the view."""
+
+
+class Compact(msgspec.Struct, frozen=True, tag=True):
+    """Rewrite all segments into one, with progress. Answer: the view."""
+
+
+class Verify(msgspec.Struct, frozen=True, tag=True):
+    """Read every byte of every segment, with progress. Answer: the faults."""
+
+
+class Rebuild(msgspec.Struct, frozen=True, tag=True):
+    """Derive the index again, with progress. Answer: the view."""
+
+
+class CollectGarbage(msgspec.Struct, frozen=True, tag=True):
+    """Remove unreferenced blobs. Answer: GarbageReport."""
+
+
+class ProbeParsers(msgspec.Struct, frozen=True, tag=True):
+    """Run the built-in probes on a parse worker. Answer: the results."""
+
+
+class AcknowledgeView(msgspec.Struct, frozen=True, tag=True):
+    """serve uses this view and no older one: files of older views may go. Answer: nothing."""
+
+    sequence: int
+
+
+class Reload(msgspec.Struct, frozen=True, tag=True):
+    """Read the configuration again; serve has checked it. Answer: nothing."""
+
+
+class Shutdown(msgspec.Struct, frozen=True, tag=True):
+    """Stop the crawl, checkpoint, close. Answered when done; errors hold what failed, every stage having been tried."""
+
+
+Request = Union[
+    StartCrawl, StopCrawl, Checkpoint, Compact, Verify, Rebuild, CollectGarbage, ProbeParsers, AcknowledgeView, Reload,
+    Shutdown,
+]  # fmt: skip
+
+
+class GarbageReport(msgspec.Struct, frozen=True):
+    """What a garbage collection removed."""
+
+    blobs: int
+    freed_bytes: int
+
+
+class ProbeResult(msgspec.Struct, frozen=True):
+    """What the kernel did with one forbidden action."""
+
+    name: str
+    is_refused: bool
+    detail: str
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """A refusal: the name of an exception of errors.py, its reason code and its message."""
+
+    kind: str  # class name, e.g. "InvalidUrlError"
+    message: str
+    reason: str = ""  # UPPER_SNAKE, machine-readable
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a request gives back; the fields that its type names are set."""
+
+    run_ids: tuple[int, ...] = ()
+    view: View | None = None
+    faults: tuple[str, ...] = ()
+    garbage: GarbageReport | None = None
+    probes: tuple[ProbeResult, ...] = ()
+
+
+class Call(msgspec.Struct, frozen=True, tag=True):
+    """serve to ingest."""
+
+    call_id: int
+    request: Request
+
+
+class Progress(msgspec.Struct, frozen=True, tag=True):
+    """ingest to serve, any number of times before the reply."""
+
+    call_id: int
+    stage: str
+    done: int
+    total: int = 0
+
+
+class Reply(msgspec.Struct, frozen=True, tag=True):
+    """ingest to serve, once a call."""
+
+    call_id: int
+    answer: Answer | None = None
+    fault: Fault | None = None
+
+
+class ViewChanged(msgspec.Struct, frozen=True, tag=True):
+    """ingest to serve: there is a newer view. The first one means that ingest is ready."""
+
+    view: View
+
+
+class Heartbeat(msgspec.Struct, frozen=True, tag=True):
+    """ingest to serve, every HEARTBEAT_INTERVAL_S, from the crawl loop itself, so that a hung loop shows."""
+
+    active_run_ids: tuple[int, ...] = ()
+    in_flight: int = 0
+    in_flight_by_run: dict[int, int] = {}
+    guard: str = ""
+    robots_cached: int = 0
+    origin_deadlines: int = 0
+    parser_pids: tuple[int, ...] = ()
+    parser_failures: int = 0
+    parser_restarts: int = 0
+    requests_per_second: float = 0.0
+    waiting_reasons: dict[str, str] = {}  # origin to reason, at most 100
+
+
+Event = Union[Progress, Reply, ViewChanged, Heartbeat]
+
+# Three missed ones and ingest counts as hung; its own longest uninterruptible step is a commit.
+HEARTBEAT_INTERVAL_S = 1.0

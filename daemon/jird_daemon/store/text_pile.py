@@ -1,0 +1,66 @@
+"""The text of a page as jird keeps it: in the page's own order, with what the markup said about it.
+
+A pile is stored once for each content and does not know its address, so that pages with the same text share it
+(U17). Its digest covers text, markers and language, and nothing that can be derived again (U21).
+"""
+
+from enum import IntEnum
+from hashlib import blake2b
+
+import msgspec
+
+
+class MarkerKind(IntEnum):
+    """What a range of the text was in the page. Numbers are stored; new kinds get new numbers."""
+
+    MAIN = 0  # main content, as told apart from navigation and frame
+    HEADING_1 = 1
+    HEADING_2 = 2
+    HEADING_3 = 3
+    HEADING_4 = 4
+    HEADING_5 = 5
+    HEADING_6 = 6
+    CODE = 7
+    QUOTE = 8
+    LIST = 9
+    TABLE = 10
+    NAVIGATION = 11
+
+
+class Marker(msgspec.Struct, frozen=True, array_like=True):
+    """A half-open range of code points of the text, `0 <= start < end <= len(text)`."""
+
+    kind: MarkerKind
+    start: int
+    end: int
+
+
+class TextPile(msgspec.Struct, frozen=True, array_like=True):
+    """Text with blocks separated by newlines; markers ordered by start, then end descending; language as declared."""
+
+    text: str
+    markers: tuple[Marker, ...] = ()
+    language: str = ""  # IANA primary subtag, lower case; empty when the page does not state it
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(TextPile)
+
+
+def encode_pile(pile: TextPile) -> bytes:
+    """Serialise a pile: MessagePack array of text, markers [kind, start, end] and language; one form for one pile."""
+    return _encoder.encode(pile)
+
+
+def decode_pile(data: bytes) -> TextPile:
+    """Read what encode_pile wrote.
+
+    Raises:
+        msgspec.DecodeError: The bytes are not a pile.
+    """
+    return _decoder.decode(data)
+
+
+def pile_digest(pile: TextPile) -> bytes:
+    """BLAKE2b-512 over the serialised pile (U21); 64 bytes."""
+    return blake2b(encode_pile(pile)).digest()
