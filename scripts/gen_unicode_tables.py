@@ -37,10 +37,8 @@ UNSPACED_NAMES = (
 CONNECTORS = frozenset("._@-\u2010\u2011")
 APOSTROPHES = frozenset("'\u2019\u02bc\u00b4\u05f3\u05f4")
 # Default_Ignorable_Code_Point beyond category Cf, and tatweel, which only stretches an Arabic word.
-IGNORED_EXTRA = frozenset(
-    [0x034F, 0x0640, 0x115F, 0x17B4, 0x17B5, 0x3164, 0xFFA0]
-    + [*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)]
-)
+IGNORED_EXTRA = frozenset([0x034F, 0x0640, 0x115F, 0x17B4, 0x17B5, 0x3164, 0xFFA0])
+VARIATION_SELECTORS = (range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 # Letters with a mark in their decomposition that are letters of their own to everyone who uses them.
 KEPT_LETTERS = frozenset("\u0439\u0457\u045e")
 # Letters without a decomposition, and what those who cannot type them type instead.
@@ -85,7 +83,7 @@ def kind_of(char: str) -> int:
         return APOSTROPHE
     if code == 0x200B:
         return SEPARATOR
-    if category == "Cf" or code in IGNORED_EXTRA:
+    if category == "Cf" or code in IGNORED_EXTRA or any(code in each for each in VARIATION_SELECTORS):
         return IGNORED
     if category[0] == "M" or 0x1160 <= code <= 0x11FF:
         return MARK
@@ -132,11 +130,11 @@ def strip_accents(char: str) -> str:
 def compositions() -> list[tuple[int, int, int]]:
     """(first, second, composed) of every primary composite that folding leaves as it is, Hangul excepted."""
     found = []
-    for code in range(CODE_POINTS):
-        parts = unicodedata.decomposition(chr(code)).split()
-        if len(parts) == 2 and parts[0][0] != "<" and fold_fully(chr(code)) == chr(code):
-            if unicodedata.normalize("NFC", unicodedata.normalize("NFD", chr(code))) == chr(code):
-                found.append((int(parts[0], 16), int(parts[1], 16), code))
+    for char in map(chr, range(CODE_POINTS)):
+        parts = unicodedata.decomposition(char).split()
+        is_pair = len(parts) == 2 and parts[0][0] != "<"
+        if is_pair and fold_fully(char) == char and unicodedata.is_normalized("NFC", char):
+            found.append((int(parts[0], 16), int(parts[1], 16), ord(char)))
     return sorted(found)
 
 
@@ -239,7 +237,10 @@ def render() -> str:
         f'const char qix_unicode_version[] = "{unicodedata.unidata_version}";\n'
         f"const uint32_t qix_char_pair_count = {len(pairs)};\n"
     )
-    body = (f"\n/* clang-format off */\n{name} = {{\n{lines(values)}\n}};\n/* clang-format on */\n" for name, values in arrays)
+    body = (
+        f"\n/* clang-format off */\n{name} = {{\n{lines(values)}\n}};\n/* clang-format on */\n"
+        for name, values in arrays
+    )
     return head + "".join(body)
 
 

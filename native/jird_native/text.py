@@ -106,6 +106,6 @@ def find_terms(text: str, terms: Iterable[str], limit: int) -> list[Match]:
         total += len(term)
         ends.append(total)
     rows = ffi.new("qix_match_row[]", limit)
-    run = _Pass(text)    # kept in a name: it owns the text that the pass reads
+    run = _Pass(text)  # kept in a name: it owns the text that the pass reads
     count = lib.qix_text_pass_find(run.handle, b"".join(encoded), ends, len(ends), rows, limit)
     return [Match(row.term, row.start, row.end, row.position) for row in rows[0:count]]

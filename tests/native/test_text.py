@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - texts in many scripts are the point of this file
 """The tokenizer: which words it finds, in many languages, and what holds for any text."""
 
 import unicodedata
