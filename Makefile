@@ -1,25 +1,85 @@
-# Every task a person or CI runs; `make help` lists them.
+# Every task a person or CI runs; `make help` lists them. A fresh clone needs Python 3.11, a C compiler and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DESTDIR ?=
+PREFIX ?= /usr
+PYTEST_ARGS ?=
 
-.PHONY: help env proto native
+.NOTPARALLEL:    # the environment comes before everything else
+.PHONY: help
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
 
-$(VENV)/.installed: pyproject.toml setup.py scripts/gen_proto.py
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
-	@touch $@
+# --- The environment, and what is generated -------------------------------------------------------------------------
 
-env: $(VENV)/.installed proto native ## make the virtual environment and build what is generated
+.PHONY: env runtime-env dev-env proto native
+runtime-env:
+	@test -x $(BIN)/python || scripts/check_prerequisites.sh $(PYTHON)
+	@$(PYTHON) scripts/make_env.py $(VENV)
 
-proto: $(VENV)/.installed build/.proto
-build/.proto: $(wildcard proto/jird/v1/*.proto) scripts/gen_proto.py
+dev-env:
+	@test -x $(BIN)/python || scripts/check_prerequisites.sh $(PYTHON)
+	@$(PYTHON) scripts/make_env.py $(VENV) --dev
+
+env: dev-env proto native ## make the virtual environment and build what is generated
+
+proto: build/.proto
+build/.proto: $(wildcard proto/jird/v1/*.proto) scripts/gen_proto.py | runtime-env
 	$(BIN)/python scripts/gen_proto.py
 	@mkdir -p build && touch $@
 
-native: $(VENV)/.installed build/.native
-build/.native: $(wildcard native/qix/*.c native/qix/*.h) native/build_qix.py
+native: build/.native
+build/.native: $(wildcard native/qix/*.c native/qix/*.h) native/build_qix.py | runtime-env
 	$(BIN)/python setup.py -q build_ext --inplace
 	@mkdir -p build && touch $@
+
+# --- Running --------------------------------------------------------------------------------------------------------
+
+.PHONY: run demo
+run: runtime-env proto native ## start daemon and frontend in the foreground, with ./data; Ctrl-C stops both
+	@exec $(BIN)/python scripts/run.py
+
+demo: env ## the same with a small internet of its own, crawled; needs no network
+	@exec $(BIN)/python scripts/demo.py
+
+# --- Tests and benchmarks -------------------------------------------------------------------------------------------
+
+.PHONY: test integration test-system bench
+test: env ## build what is needed and run every test that needs no root
+	$(BIN)/pytest -q -m 'not system' $(PYTEST_ARGS)
+
+integration: env ## the end-to-end part of the tests
+	$(BIN)/pytest -q tests/e2e $(PYTEST_ARGS)
+
+test-system: deb ## boot a Debian tree, install the package, drive systemd (root; systemd-container, mmdebstrap)
+	$(BIN)/pytest -q -m system tests/system $(PYTEST_ARGS)
+
+bench: env ## every benchmark, or BENCH=name; writes build/bench/NAME.json
+	$(BIN)/python scripts/bench/run.py $(BENCH)
+
+# --- Checks ---------------------------------------------------------------------------------------------------------
+
+.PHONY: lint format requirements
+lint: env ## everything that is checked without running the code
+	$(BIN)/python scripts/lint.py
+
+format: env ## let the formatters have their way
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/clang-format -i $$(git ls-files 'native/*.c' 'native/*.h')
+
+requirements: env ## assemble docs/requirements.md from docs/requirements.d
+	$(BIN)/python scripts/check_requirements.py --write
+
+# --- Installing -----------------------------------------------------------------------------------------------------
+
+.PHONY: install deb clean
+install: ## install for the system's Python below DESTDIR and PREFIX
+	scripts/install.sh "$(DESTDIR)" "$(PREFIX)"
+
+deb: env ## build build/jird_VERSION_ARCH.deb
+	scripts/make_deb.sh
+
+clean: ## remove what was built, but not ./data
+	rm -rf build dist $(VENV) native/jird_native/_qix.c native/jird_native/*.so proto/jird/v1/*_pb2*.py*
