@@ -16,18 +16,19 @@ reordered or given another meaning without raising SCHEMA_VERSION. Times: `*_s` 
 | generations | url_id u64, sequence u32 | Generation | one page's history |
 | links | url_id u64 | LinkSet | - |
 | inlinks | to url_id u64, from url_id u64 | Inlink | who links here |
-| index_changes | generation u64 | url_id | what to index since a generation |
+| index_changes | generation u64, url_id u64 | nothing | what to index since a generation |
 | runs | run_id u64 | Run | newest first |
 | rows | run_id u64, url_id u64 | Row | - |
 | queue | run_id u64, origin_id u32, lane u8, sequence u64 | url_id | next of an origin |
-| waiting | run_id u64, not before ms u64, url_id u64 | b"" | due retries |
+| waiting | run_id u64, not before ms u64, url_id u64 | nothing | due retries |
 | run_origins | run_id u64, origin_id u32 | RunOrigin | origins with work |
 | origin_states | origin_id u32 | OriginState | - |
 | robots | origin_id u32 | Robots | - |
 | crawl_log | UUIDv7 16 bytes (ordered by time) | LogEntry | newest first |
 | crawl_log_by_url | url_id u64, UUIDv7 | exit code | last exit codes of a URL (U29) |
 | crawl_log_by_origin | origin_id u32, UUIDv7 | exit code | by host |
-| blobs | BLAKE2b-32 | Blob | volumes to rewrite |
+| blobs | BLAKE2b-32 | Blob | records to move, to remove |
+| volumes | volume u32 | Volume | volumes to rewrite |
 """
 
 import struct
@@ -93,6 +94,7 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     final_url: str = ""  # where it differs from the URL of the row (redirect target); else empty
     published_s: float | None = None
     headings: tuple[str, ...] = ()  # text of its headlines, in order, bounded; title excluded
+    anchors: tuple[str, ...] = ()  # what links to it said when the page was last indexed (see pages.py)
 
 
 class Generation(msgspec.Struct, frozen=True, array_like=True):
@@ -128,9 +130,10 @@ class LinkSet(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Inlink(msgspec.Struct, frozen=True, array_like=True):
-    """Anchor text under which one page links to another."""
+    """Anchor text under which one page links to another; the first that is not empty, should there be several links."""
 
     text: str = ""
+    is_nofollow: bool = False
 
 
 class RunState(IntEnum):
@@ -280,6 +283,13 @@ class Blob(msgspec.Struct, frozen=True, array_like=True):
     references: int
 
 
+class Volume(msgspec.Struct, frozen=True, array_like=True):
+    """One file of blobs. What lies beyond `stored_bytes` was never committed; a file without a row is abandoned."""
+
+    stored_bytes: int
+    live_bytes: int = 0  # of records that a page version refers to
+
+
 def _ints(layout: str) -> tuple[Callable[[Any], bytes], Callable[[bytes], Any]]:
     """Codec of a key of fixed-width numbers; a single number is bare, several are a tuple."""
     packer = struct.Struct(">" + layout)
@@ -329,7 +339,7 @@ PAGES: Table[int, Page] = _table("pages", _ints("Q"), Page)
 GENERATIONS: Table[tuple[int, int], Generation] = _table("generations", _ints("QI"), Generation)
 LINKS: Table[int, LinkSet] = _table("links", _ints("Q"), LinkSet)
 INLINKS: Table[tuple[int, int], Inlink] = _table("inlinks", _ints("QQ"), Inlink)
-INDEX_CHANGES: Table[int, int] = _table("index_changes", _ints("Q"), int)
+INDEX_CHANGES: Table[tuple[int, int], None] = _table("index_changes", _ints("QQ"), None)
 RUNS: Table[int, Run] = _table("runs", _ints("Q"), Run)
 ROWS: Table[tuple[int, int], Row] = _table("rows", _ints("QQ"), Row)
 QUEUE: Table[tuple[int, int, int, int], int] = _table("queue", _ints("QIBQ"), int)
@@ -341,8 +351,9 @@ CRAWL_LOG: Table[bytes, LogEntry] = _table("crawl_log", _raw(), LogEntry)
 CRAWL_LOG_BY_URL: Table[tuple[int, bytes], int] = _table("crawl_log_by_url", _number_and_bytes("Q", 16), int)
 CRAWL_LOG_BY_ORIGIN: Table[tuple[int, bytes], int] = _table("crawl_log_by_origin", _number_and_bytes("I", 16), int)
 BLOBS: Table[bytes, Blob] = _table("blobs", _raw(), Blob)
+VOLUMES: Table[int, Volume] = _table("volumes", _ints("I"), Volume)
 
 ALL_TABLES: tuple[Table[Any, Any], ...] = (
     META, ORIGINS, ORIGIN_IDS, URLS, URL_IDS, PAGES, GENERATIONS, LINKS, INLINKS, INDEX_CHANGES, RUNS, ROWS, QUEUE,
-    WAITING, RUN_ORIGINS, ORIGIN_STATES, ROBOTS, CRAWL_LOG, CRAWL_LOG_BY_URL, CRAWL_LOG_BY_ORIGIN, BLOBS,
+    WAITING, RUN_ORIGINS, ORIGIN_STATES, ROBOTS, CRAWL_LOG, CRAWL_LOG_BY_URL, CRAWL_LOG_BY_ORIGIN, BLOBS, VOLUMES,
 )  # fmt: skip
