@@ -1,0 +1,1 @@
+"""Clients of the daemon: sockets, channels with deadlines, and errors as exceptions."""

@@ -1,0 +1,82 @@
+"""`jirdctl log`: ask the crawl log."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from jird_cli.invocation import Invocation, json_option, pass_invocation
+from jird_cli.values import ExitCode, Since
+
+if TYPE_CHECKING:
+    from jird.v1.crawl_service_pb2 import CrawlLogEntry, ListCrawlLogEntriesRequest
+    from jird_client.channel import Client
+
+# The daemon gives at most so many entries in one answer; more are asked for page by page.
+PAGE_SIZE_MAX = 1_000
+
+
+@click.group()
+def log() -> None:
+    """Ask the crawl log what was done, and how it ended."""
+
+
+@log.command()
+@click.option("--url", default="", help="Only this URL.")
+@click.option("--host", default="", help="Only this host.")
+@click.option("--uuid", default="", help="Only the entry with this UUID.")
+@click.option("--exit-code", type=ExitCode(), default=None, help="Only this ending, e.g. file_not_found or 44.")
+@click.option("--run", "run_id", type=click.IntRange(min=1), help="Only entries of this run.")
+@click.option("--since", type=Since(), help="Only entries from then on: 2h, 7d, 2026-11-30.")
+@click.option("--limit", type=click.IntRange(1, 1_000_000), default=50, show_default=True, help="How many entries.")
+@json_option
+@pass_invocation
+def query(invocation: Invocation, /, limit: int, **filters: object) -> None:
+    """List entries, newest first.
+
+    \b
+    Examples:
+      jirdctl log query --host docs.example.org --since 2h
+      jirdctl log query --exit-code file_not_found --limit 500 --json | jq -r '.entries[].url'
+    """
+    from jird_client.plain_data import to_plain
+
+    request = _request(**filters)
+    with invocation.daemon() as client:
+        entries = _entries(client, request, limit)
+    plain = [to_plain(entry) for entry in entries] if invocation.as_json else []
+    invocation.answer({"entries": plain}, "\n".join(map(_line, entries)) or "no entry matches")
+
+
+def _request(**filters: object) -> "ListCrawlLogEntriesRequest":
+    from jird.v1.crawl_service_pb2 import ListCrawlLogEntriesRequest
+
+    request = ListCrawlLogEntriesRequest(url=str(filters["url"]), host=str(filters["host"]), uuid=str(filters["uuid"]))
+    if isinstance(filters["exit_code"], int):
+        request.exit_code = filters["exit_code"]  # type: ignore[assignment]
+    if isinstance(filters["run_id"], int):
+        request.run_id = filters["run_id"]
+    if isinstance(filters["since"], datetime):
+        request.start_time.FromDatetime(filters["since"])
+    return request
+
+
+def _entries(client: "Client", request: "ListCrawlLogEntriesRequest", limit: int) -> "list[CrawlLogEntry]":
+    entries: list[CrawlLogEntry] = []
+    while True:
+        request.page_size = min(limit - len(entries), PAGE_SIZE_MAX)
+        answer = client.call(client.stubs.crawl.ListCrawlLogEntries, request)
+        entries.extend(answer.entries)
+        if len(entries) >= limit or not answer.next_page_token:
+            return entries[:limit]
+        request.page_token = answer.next_page_token
+
+
+def _line(entry: "CrawlLogEntry") -> str:
+    from jird_cli.layout import moment
+    from jird_client.exit_codes import exit_code_name
+    from jird_client.text import plain, readable_url
+
+    status = str(entry.http_status) if entry.http_status else "---"
+    line = f"{moment(entry.start_time)} {status} {exit_code_name(entry.exit_code)} {readable_url(entry.url)}"
+    return f"{line}  {plain(entry.message)}" if entry.message else line

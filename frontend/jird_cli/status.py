@@ -1,0 +1,88 @@
+"""`jirdctl status` and `jirdctl debug`: how the daemon is."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from jird_cli.failure import FailureError
+from jird_cli.invocation import Invocation, json_option, pass_invocation
+
+if TYPE_CHECKING:
+    from jird.v1.status_service_pb2 import ProcessStatus, Status
+
+
+@click.command()
+@json_option
+@pass_invocation
+def status(invocation: Invocation) -> None:
+    """Show what the engine holds and does."""
+    from jird.v1.status_service_pb2 import GetStatusRequest
+
+    with invocation.daemon(public=True) as client:
+        answer = client.call(client.stubs.status.GetStatus, GetStatusRequest())
+        invocation.answer_message(answer, _status(answer))
+
+
+def _status(answer: "Status") -> str:
+    from jird_cli.layout import facts, moment, size, table
+
+    index, store, crawler = answer.index, answer.store, answer.crawler
+    runs = ", ".join(f"run {run.run_id} ({run.counts.queued_count:,} queued)" for run in crawler.runs)
+    text = facts(
+        [
+            ("version", f"{answer.version}, up since {moment(answer.start_time)}"),
+            ("documents", f"{index.document_count:,} can be found"),
+            ("terms", f"{'' if index.term_count_exact else 'at most '}{index.term_count:,}"),
+            ("index", f"{index.segment_count} segments, {size(index.segment_bytes)}{_index_work(answer)}"),
+            ("generation", f"{index.generation}, durable up to {index.checkpoint_generation}"),
+            ("crawler", runs or "idle"),
+            ("guard", crawler.guard),
+            ("in flight", str(crawler.in_flight_count or "")),
+            ("known", f"{store.url_count:,} URLs, {store.page_count:,} pages, {store.origin_count:,} origins"),
+            ("content", f"{store.blob_count:,} blobs, {size(store.blob_bytes)}"),
+            ("metadata", size(store.metadata_bytes)),
+            ("free on disk", size(store.free_bytes)),
+            ("admin over HTTP", answer.admin_mode),
+        ]
+    )
+    head = ("process", "pid", "state", "memory", "restarts")
+    return f"{text}\n\n{table(head, [_process(process) for process in answer.processes])}"
+
+
+def _index_work(answer: "Status") -> str:
+    named = (
+        (answer.index.is_merging, "merging"),
+        (answer.index.is_rebuilding, "rebuilding"),
+        (answer.index.merge_failed, "the last merge FAILED"),
+    )
+    return "".join(f", {name}" for is_so, name in named if is_so)
+
+
+def _process(process: "ProcessStatus") -> tuple[str, ...]:
+    from jird_cli.layout import size
+
+    state = "up" if process.is_up else "down"
+    return process.kind, str(process.pid), state, size(process.memory_bytes), str(process.restart_count)
+
+
+@click.group()
+def debug() -> None:
+    """Check the running daemon."""
+
+
+@debug.command()
+@json_option
+@pass_invocation
+def sandbox(invocation: Invocation) -> None:
+    """Let a parse worker try what is forbidden to it; exit code 1 unless every attempt is refused."""
+    from jird.v1.status_service_pb2 import ProbeParsersRequest
+    from jird_cli.layout import table
+    from jird_client.channel import WORK_TIMEOUT_S
+
+    with invocation.daemon() as client:
+        answer = client.call(client.stubs.status.ProbeParsers, ProbeParsersRequest(), WORK_TIMEOUT_S)
+        rows = [(probe.name, "refused" if probe.is_refused else "ALLOWED", probe.detail) for probe in answer.probes]
+        invocation.answer_message(answer, table(("attempt", "result", "detail"), rows))
+    leaks = [probe.name for probe in answer.probes if not probe.is_refused]
+    if leaks or not answer.probes:
+        raise FailureError(f"the sandbox let through: {', '.join(leaks) or 'no probe was run'}", "SANDBOX_LEAK")
