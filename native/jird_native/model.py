@@ -63,7 +63,7 @@ class Term:
 class Phrase:
     """Documents that hold WORD terms at fixed distances within one field.
 
-    `terms` are (term, offset) with offsets from 0, not decreasing; two terms may share one. At most 32 terms.
+    `terms` are (term, offset) with offsets from 0, rising. At most 32 terms.
     """
 
     terms: tuple[tuple[str, int], ...]
