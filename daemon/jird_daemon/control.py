@@ -1,11 +1,9 @@
 """The private channel between serve and ingest: what is said over it.
 
 One Unix socket pair, made by serve and inherited by ingest. Frames are a length (u32, big-endian, at most
-FRAME_BYTES_MAX) and a MessagePack map tagged with its type. serve sends requests with an id and gets, for each, any number of
-Progress messages and one Reply; ingest sends events of its own accord. Search never waits for this channel.
+FRAME_BYTES_MAX) and a MessagePack map tagged with its type. serve sends requests with an id and gets, for each, any
+number of Progress messages and one Reply; ingest sends events of its own accord. Search never waits for this channel.
 """
-
-from typing import Union
 
 import msgspec
 
@@ -89,10 +87,10 @@ class Shutdown(msgspec.Struct, frozen=True, tag=True):
     """Stop the crawl, checkpoint, close. Answered when done; errors hold what failed, every stage having been tried."""
 
 
-Request = Union[
-    StartCrawl, StopCrawl, Checkpoint, Compact, Verify, Rebuild, CollectGarbage, ProbeParsers, AcknowledgeView, Reload,
-    Shutdown,
-]  # fmt: skip
+Request = (
+    StartCrawl | StopCrawl | Checkpoint | Compact | Verify | Rebuild | CollectGarbage | ProbeParsers | AcknowledgeView
+    | Reload | Shutdown
+)  # fmt: skip
 
 
 class GarbageReport(msgspec.Struct, frozen=True):
@@ -135,6 +133,12 @@ class Call(msgspec.Struct, frozen=True, tag=True):
     request: Request
 
 
+class Cancel(msgspec.Struct, frozen=True, tag=True):
+    """serve to ingest: nobody waits for this call any more. Long work stops at its next progress; the rest goes on."""
+
+    call_id: int
+
+
 class Progress(msgspec.Struct, frozen=True, tag=True):
     """ingest to serve, any number of times before the reply."""
 
@@ -174,7 +178,9 @@ class Heartbeat(msgspec.Struct, frozen=True, tag=True):
     waiting_reasons: dict[str, str] = {}  # origin to reason, at most 100
 
 
-Event = Union[Progress, Reply, ViewChanged, Heartbeat]
+Message = Call | Cancel
+Event = Progress | Reply | ViewChanged | Heartbeat
 
-# Three missed ones and ingest counts as hung; its own longest uninterruptible step is a commit.
+# service.hang_timeout_ms (10 s) without one and ingest counts as hung; its longest uninterruptible step is a commit,
+# which a slow disk can hold for seconds.
 HEARTBEAT_INTERVAL_S = 1.0

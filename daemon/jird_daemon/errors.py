@@ -15,6 +15,7 @@
     |   |-- StoreFullError
     |   |-- NotReadyError
     |   |-- ShuttingDownError
+    |   |-- WorkCancelledError
     |   |-- StateLockedError
     |   `-- SocketInUseError
     |-- DataError                   what we stored is not what we wrote
@@ -134,6 +135,12 @@ class ShuttingDownError(StateError):
     """The daemon is stopping and takes nothing new."""
 
     default_reason = "SHUTTING_DOWN"
+
+
+class WorkCancelledError(StateError):
+    """Long work was given up because its caller no longer waits; what was in service before still is."""
+
+    default_reason = "CANCELLED"
 
 
 class StateLockedError(StateError):

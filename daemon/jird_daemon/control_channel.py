@@ -1,0 +1,371 @@
+"""The channel between serve and ingest: frames over a Unix socket pair, and the two ends that speak through it.
+
+`ControlClient` is serve's end, `ControlServer` is ingest's. Whoever breaks the framing ends the channel: serve then
+replaces ingest, and ingest stops, since it can no longer be told to.
+"""
+
+import asyncio
+import contextlib
+import socket
+import time
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from jird_daemon.control import (
+    FRAME_BYTES_MAX,
+    AcknowledgeView,
+    Answer,
+    Call,
+    Cancel,
+    Checkpoint,
+    CollectGarbage,
+    Compact,
+    Event,
+    Fault,
+    Heartbeat,
+    Message,
+    ProbeParsers,
+    Progress,
+    Rebuild,
+    Reload,
+    Reply,
+    Request,
+    Shutdown,
+    StartCrawl,
+    StopCrawl,
+    Verify,
+    View,
+    ViewChanged,
+)
+from jird_daemon.errors import (
+    InternalError,
+    JirdError,
+    NotReadyError,
+    OverloadedError,
+    WorkCancelledError,
+    error_from_name,
+)
+from jird_daemon.log import get_logger
+
+CALLS_MAX = 64  # in flight at a time; people and scripts make a few, and each may hold a thread
+BACKLOG_BYTES = 1024 * 1024  # unsent bytes beyond which progress and heartbeats are left out: serve is not reading
+PROGRESS_INTERVAL_S = 0.1  # a person sees no faster
+
+ProgressCallback = Callable[[str, int, int], None]
+"""Report (stage, done, total; 0: not known). From any thread. Raises WorkCancelledError when nobody waits any more."""
+
+T = TypeVar("T")
+
+_log = get_logger("control")
+_encoder = msgspec.msgpack.Encoder()
+_message_decoder = msgspec.msgpack.Decoder(Message)
+_event_decoder = msgspec.msgpack.Decoder(Event)
+
+
+class ChannelError(Exception):
+    """A frame is too large or does not decode."""
+
+
+class ControlHandler(Protocol):
+    """What ingest can be asked; each method may raise any JirdError, which reaches the caller as itself."""
+
+    async def start_crawl(self, request: StartCrawl) -> Answer:
+        """Make or resume a run."""
+        ...
+
+    async def stop_crawl(self, request: StopCrawl) -> Answer:
+        """Pause runs."""
+        ...
+
+    async def checkpoint(self, request: Checkpoint) -> Answer:
+        """Make the view durable."""
+        ...
+
+    async def compact(self, request: Compact, progress: ProgressCallback) -> Answer:
+        """Rewrite all segments into one."""
+        ...
+
+    async def verify(self, request: Verify, progress: ProgressCallback) -> Answer:
+        """Read every byte of every segment."""
+        ...
+
+    async def rebuild(self, request: Rebuild, progress: ProgressCallback) -> Answer:
+        """Derive the index again."""
+        ...
+
+    async def collect_garbage(self, request: CollectGarbage) -> Answer:
+        """Remove unreferenced blobs."""
+        ...
+
+    async def probe_parsers(self, request: ProbeParsers) -> Answer:
+        """Run the probes on a parse worker."""
+        ...
+
+    async def acknowledge_view(self, request: AcknowledgeView) -> Answer:
+        """Let the files of older views go."""
+        ...
+
+    async def reload(self, request: Reload) -> Answer:
+        """Read the configuration again."""
+        ...
+
+    async def shutdown(self, request: Shutdown) -> Answer:
+        """Stop the crawl, checkpoint, close; faults hold what failed."""
+        ...
+
+
+class _Frames:
+    """Length-prefixed frames over a connected stream socket."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def over(cls, sock: socket.socket) -> "_Frames":
+        reader, writer = await asyncio.open_connection(sock=sock)
+        return cls(reader, writer)
+
+    async def read(self) -> bytes | None:
+        """The next frame; None when the other end is gone."""
+        try:
+            size = int.from_bytes(await self._reader.readexactly(4), "big")
+            if size > FRAME_BYTES_MAX:
+                raise ChannelError(f"frame of {size} bytes, at most {FRAME_BYTES_MAX}")
+            return await self._reader.readexactly(size)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return None
+
+    def write(self, message: Message | Event) -> None:
+        data = _encoder.encode(message)
+        if len(data) > FRAME_BYTES_MAX:
+            raise ChannelError(f"frame of {len(data)} bytes, at most {FRAME_BYTES_MAX}")
+        if not self._writer.is_closing():
+            self._writer.write(len(data).to_bytes(4, "big") + data)
+
+    @property
+    def is_backed_up(self) -> bool:
+        return self._writer.transport.get_write_buffer_size() > BACKLOG_BYTES
+
+    async def flush(self) -> None:
+        with contextlib.suppress(ConnectionError):
+            await self._writer.drain()
+
+    async def close(self) -> None:
+        self._writer.close()
+        with contextlib.suppress(ConnectionError):
+            await self._writer.wait_closed()
+
+
+class ControlClient:
+    """serve's end. Lives in one event loop.
+
+    Args:
+        frames: From `connect`.
+        on_event: Called in the loop with every ViewChanged and Heartbeat, in order; must not block.
+    """
+
+    def __init__(self, frames: _Frames, on_event: Callable[[ViewChanged | Heartbeat], None]) -> None:
+        self._frames = frames
+        self._on_event = on_event
+        self._calls: dict[int, tuple[asyncio.Future[Answer], Callable[[Progress], None] | None]] = {}
+        self._last_id = 0
+        self._is_open = True
+
+    @classmethod
+    async def connect(cls, sock: socket.socket, on_event: Callable[[ViewChanged | Heartbeat], None]) -> "ControlClient":
+        """Speak through a connected stream socket, which then belongs to the client."""
+        return cls(await _Frames.over(sock), on_event)
+
+    async def run(self) -> None:
+        """Read until ingest is gone or breaks the framing (ChannelError); calls that wait then raise NotReadyError."""
+        try:
+            while (data := await self._frames.read()) is not None:
+                self._take(_decoded(_event_decoder, data))
+        finally:
+            self._is_open = False
+            for future, _ in self._calls.values():
+                if not future.done():
+                    future.set_exception(NotReadyError("the ingest process is gone; it is being started again"))
+
+    async def call(
+        self, request: Request, *, timeout_s: float | None, progress: Callable[[Progress], None] | None = None
+    ) -> Answer:
+        """Ask, and wait for the answer.
+
+        Args:
+            request: What to do.
+            timeout_s: None waits as long as ingest lives. After it, and when the caller is cancelled, ingest is told.
+            progress: Called in the loop with every Progress before the answer.
+
+        Raises:
+            JirdError: As ingest raised it; NotReadyError when ingest goes away.
+            TimeoutError: There was no answer in time.
+        """
+        if not self._is_open:
+            raise NotReadyError("the ingest process is being started")
+        if len(self._calls) >= CALLS_MAX:
+            raise OverloadedError(f"{CALLS_MAX} commands are being worked on")
+        self._last_id += 1
+        call_id = self._last_id
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._calls[call_id] = (future, progress)
+        try:
+            self._frames.write(Call(call_id, request))
+            async with asyncio.timeout(timeout_s):
+                return await future
+        except (asyncio.CancelledError, TimeoutError):
+            self._frames.write(Cancel(call_id))
+            raise
+        finally:
+            del self._calls[call_id]
+
+    async def close(self) -> None:
+        """Give the socket back; ingest sees the end of the channel."""
+        self._is_open = False
+        await self._frames.close()
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, ViewChanged | Heartbeat):
+            self._on_event(event)
+            return
+        future, progress = self._calls.get(event.call_id, (None, None))
+        if future is None or future.done():
+            return  # the caller has given up
+        if isinstance(event, Progress):
+            if progress is not None:
+                progress(event)
+        elif event.fault is not None:
+            future.set_exception(error_from_name(event.fault.kind, event.fault.message, event.fault.reason))
+        else:
+            future.set_result(event.answer or Answer())
+
+
+class ControlServer:
+    """ingest's end. Lives in one event loop; `publish_view` may be called from any thread.
+
+    Args:
+        frames: From `connect`.
+        handler: Does the work; calls run at the same time.
+    """
+
+    def __init__(self, frames: _Frames, handler: ControlHandler) -> None:
+        self._frames = frames
+        self._handler = handler
+        self._loop = asyncio.get_running_loop()
+        self._calls: dict[int, tuple[asyncio.Task[None], _Reporter]] = {}
+
+    @classmethod
+    async def connect(cls, sock: socket.socket, handler: ControlHandler) -> "ControlServer":
+        """Speak through a connected stream socket, which then belongs to the server."""
+        return cls(await _Frames.over(sock), handler)
+
+    async def run(self) -> None:
+        """Answer calls until serve is gone, or breaks the framing (ChannelError). ingest must then stop.
+
+        Work that was begun goes on to its end: a cancelled commit would close the writer (F101).
+        """
+        while (data := await self._frames.read()) is not None:
+            message = _decoded(_message_decoder, data)
+            if isinstance(message, Cancel):
+                if message.call_id in self._calls:
+                    self._calls[message.call_id][1].is_cancelled = True
+            else:
+                self._begin(message)
+
+    def publish_view(self, view: View) -> None:
+        """Tell serve of a new view. From any thread, in order."""
+        self._loop.call_soon_threadsafe(self._frames.write, ViewChanged(view))
+
+    def send_heartbeat(self, heartbeat: Heartbeat) -> None:
+        """Show that the crawl loop goes round. In the loop only; left out while serve is not reading."""
+        if not self._frames.is_backed_up:
+            self._frames.write(heartbeat)
+
+    async def close(self) -> None:
+        """Let answers out, and give the socket back."""
+        if tasks := [task for task, _ in self._calls.values() if task is not asyncio.current_task()]:
+            await asyncio.wait(tasks)
+        await self._frames.flush()
+        await self._frames.close()
+
+    def _begin(self, call: Call) -> None:
+        if len(self._calls) >= CALLS_MAX:
+            fault = Fault(OverloadedError.__name__, f"{CALLS_MAX} commands are being worked on")
+            self._frames.write(Reply(call.call_id, fault=fault))
+            return
+        reporter = _Reporter(call.call_id, self._loop, self._frames)
+        task = self._loop.create_task(self._answer(call, reporter))
+        self._calls[call.call_id] = (task, reporter)
+        task.add_done_callback(lambda _: self._calls.pop(call.call_id))
+
+    async def _answer(self, call: Call, reporter: "_Reporter") -> None:
+        try:
+            reply = Reply(call.call_id, answer=await self._dispatch(call.request, reporter))
+        except JirdError as error:
+            reply = Reply(call.call_id, fault=Fault(type(error).__name__, error.message, error.reason))
+        except Exception as error:  # a fault of one command must not end the crawl
+            _log.error("command.failed", command=type(call.request).__name__, exc_info=True)
+            reply = Reply(call.call_id, fault=Fault(InternalError.__name__, f"{type(error).__name__}: {error}"))
+        await asyncio.sleep(0)  # progress that is scheduled goes first
+        self._frames.write(reply)
+
+    async def _dispatch(self, request: Request, reporter: "_Reporter") -> Answer:
+        handler = self._handler
+        match request:
+            case StartCrawl():
+                return await handler.start_crawl(request)
+            case StopCrawl():
+                return await handler.stop_crawl(request)
+            case Checkpoint():
+                return await handler.checkpoint(request)
+            case Compact():
+                return await handler.compact(request, reporter)
+            case Verify():
+                return await handler.verify(request, reporter)
+            case Rebuild():
+                return await handler.rebuild(request, reporter)
+            case CollectGarbage():
+                return await handler.collect_garbage(request)
+            case ProbeParsers():
+                return await handler.probe_parsers(request)
+            case AcknowledgeView():
+                return await handler.acknowledge_view(request)
+            case Reload():
+                return await handler.reload(request)
+            case Shutdown():
+                return await handler.shutdown(request)
+
+
+class _Reporter:
+    """The progress callback of one call; from any thread."""
+
+    def __init__(self, call_id: int, loop: asyncio.AbstractEventLoop, frames: _Frames) -> None:
+        self.is_cancelled = False
+        self._call_id = call_id
+        self._loop = loop
+        self._frames = frames
+        self._stage = ""
+        self._next_s = 0.0
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if self.is_cancelled:
+            raise WorkCancelledError(f"{stage}: nobody waits for it any more")
+        now_s = time.monotonic()
+        if stage == self._stage and now_s < self._next_s and (done < total or total == 0):
+            return
+        self._stage, self._next_s = stage, now_s + PROGRESS_INTERVAL_S
+        self._loop.call_soon_threadsafe(self._send, Progress(self._call_id, stage, done, total))
+
+    def _send(self, progress: Progress) -> None:
+        if not self._frames.is_backed_up:
+            self._frames.write(progress)
+
+
+def _decoded(decoder: "msgspec.msgpack.Decoder[T]", data: bytes) -> T:
+    try:
+        return decoder.decode(data)
+    except msgspec.DecodeError as error:
+        raise ChannelError(f"frame of {len(data)} bytes does not decode: {error}") from error
