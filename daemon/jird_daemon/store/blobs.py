@@ -22,6 +22,7 @@ import struct
 import threading
 import zlib
 from collections import OrderedDict
+from collections.abc import Container
 from hashlib import blake2b
 from pathlib import Path
 
@@ -182,9 +183,9 @@ class VolumeWriter:
         self._unsynced: set[int] = set()
         self._is_new_file = False
 
-    @property
-    def volume(self) -> int:
-        """Number of the volume that the next record goes to, if there is room."""
+    def begin_volume(self) -> int:
+        """Let the next record begin a new volume; returns its number. Numbers are never used twice."""
+        self._volume, self._end = self._volume + 1, 0
         return self._volume
 
     def append(self, digest: bytes, data: bytes) -> tuple[int, int, int]:
@@ -195,7 +196,7 @@ class VolumeWriter:
         """
         record = encode_record(digest, data, self._compressor)
         if self._end and self._end + len(record) > self._volume_bytes_max:
-            self._volume, self._end = self._volume + 1, 0
+            self.begin_volume()
         descriptor, offset, written = self._descriptor(), self._end, 0
         while written < len(record):
             written += os.pwrite(descriptor, memoryview(record)[written:], offset + written)
@@ -239,6 +240,27 @@ class VolumeWriter:
     def _close_files(self, *, keep: int) -> None:
         for volume in [volume for volume in self._files if volume != keep]:
             os.close(self._files.pop(volume))
+
+
+def remove_unnamed_volumes(folder: Path, named: Container[int]) -> int:
+    """Remove volumes that the metadata does not name: begun and never committed, or collected.
+
+    Args:
+        folder: The blobs folder.
+        named: Numbers in the `volumes` table, while nobody else can add one.
+
+    Returns:
+        Bytes given back.
+    """
+    freed_bytes = 0
+    for path in folder.iterdir():
+        number = volume_number(path)
+        if number is not None and number not in named:
+            freed_bytes += path.stat().st_size
+            path.unlink()
+    if freed_bytes:
+        sync_folder(folder)
+    return freed_bytes
 
 
 def sync_folder(folder: Path) -> None:

@@ -13,10 +13,16 @@ from typing import Any, Self
 import lmdb
 
 from jird_daemon.errors import InternalError, NotReadyError, SchemaVersionError, StoreFullError
-from jird_daemon.store.blobs import VOLUME_BYTES_MAX, VolumeReader, VolumeWriter, sync_folder, volume_number
+from jird_daemon.store.blobs import (
+    VOLUME_BYTES_MAX,
+    VolumeReader,
+    VolumeWriter,
+    remove_unnamed_volumes,
+    volume_path,
+)
 from jird_daemon.store.recent_urls import RecentUrls
 from jird_daemon.store.tables import ALL_TABLES, META, SCHEMA_VERSION, VOLUMES
-from jird_daemon.store.txn import Txn
+from jird_daemon.store.txn import VOLUME_COUNT, Txn
 
 METADATA_FOLDER = "meta.mdb"
 BLOBS_FOLDER = "blobs"
@@ -164,34 +170,33 @@ class Store:
 
     def _open_tables(self) -> None:
         """Check the layout before anything is touched, then open the tables, making those that are not there."""
-        with _full_means_store_full(self.state_dir), self._env.begin(write=not self.readonly) as txn:
+        with self._env.begin() as txn:
             is_new = txn.stat()["entries"] == 0
-            if not is_new:
-                _check_schema(txn, self._env, self.state_dir)
-            elif self.readonly:
-                raise NotReadyError(f"no store in {self.state_dir} yet", "STORE_MISSING")
+        if is_new and self.readonly:
+            raise NotReadyError(f"no store in {self.state_dir} yet", "STORE_MISSING")
+        if not is_new:
+            _check_schema(self._env, self.state_dir)
+        if self.readonly:
+            self._databases = {t.name: self._env.open_db(t.name.encode(), create=False) for t in ALL_TABLES}
+            return
+        with _full_means_store_full(self.state_dir), self._env.begin(write=True) as txn:
             for table in ALL_TABLES:
-                self._databases[table.name] = self._env.open_db(table.name.encode(), txn=txn, create=not self.readonly)
+                self._databases[table.name] = self._env.open_db(table.name.encode(), txn=txn)
             if is_new:
-                _put_meta(txn, self._databases, KIND_KEY, KIND)
-                _put_meta(txn, self._databases, SCHEMA_KEY, SCHEMA_VERSION)
+                for key, value in ((KIND_KEY, KIND), (SCHEMA_KEY, SCHEMA_VERSION)):
+                    txn.put(META.encode_key(key), META.encode(value), db=self._databases[META.name])
 
     def _recover_blobs(self) -> None:
         """Cut off what was never committed, and remove files that nothing names."""
         with self.read() as txn:
             lengths = {number: volume.stored_bytes for number, volume in txn.scan(VOLUMES)}
+            last = txn.number(VOLUME_COUNT) or 1
         folder = self.state_dir / BLOBS_FOLDER
-        removed = False
-        for path in folder.iterdir():
-            number = volume_number(path)
-            if number is not None and number not in lengths:
-                path.unlink()
-                removed = True
-            elif number is not None and path.stat().st_size > lengths[number]:
-                os.truncate(path, lengths[number])
-        if removed:
-            sync_folder(folder)
-        last = max(lengths, default=1)
+        for number, length in lengths.items():
+            path = volume_path(folder, number)
+            if path.exists() and path.stat().st_size > length:
+                os.truncate(path, length)
+        remove_unnamed_volumes(folder, lengths)
         self._writer = VolumeWriter(folder, last, lengths.get(last, 0), volume_bytes_max=self._volume_bytes_max)
 
 
@@ -226,15 +231,14 @@ def _open_environment(folder: Path, *, readonly: bool, map_bytes: int) -> lmdb.E
             raise StoreFullError(f"no room to make {folder}") from error
 
 
-def _check_schema(txn: lmdb.Transaction, env: lmdb.Environment, state_dir: Path) -> None:
+def _check_schema(env: lmdb.Environment, state_dir: Path) -> None:
     try:
-        database = env.open_db(META.name.encode(), txn=txn, create=False)
+        databases: dict[str, Any] = {META.name: env.open_db(META.name.encode(), create=False)}
     except lmdb.NotFoundError as error:
-        raise SchemaVersionError(
-            f"{state_dir}: LMDB data of another program, expected {KIND!r}", "STORE_KIND"
-        ) from error
-    meta = Txn(txn, {META.name: database}, VolumeReader(state_dir))
-    kind, version = meta.get(META, KIND_KEY), meta.get(META, SCHEMA_KEY)
+        raise SchemaVersionError(f"{state_dir}: data of another program, expected {KIND!r}", "STORE_KIND") from error
+    with env.begin() as raw:
+        txn = Txn(raw, databases, VolumeReader(state_dir))
+        kind, version = txn.get(META, KIND_KEY), txn.get(META, SCHEMA_KEY)
     if kind != KIND:
         raise SchemaVersionError(f"{state_dir}: kind {kind!r}, expected {KIND!r}", "STORE_KIND")
     if version != SCHEMA_VERSION:
@@ -243,10 +247,6 @@ def _check_schema(txn: lmdb.Transaction, env: lmdb.Environment, state_dir: Path)
         raise SchemaVersionError(
             f"{state_dir}: schema version {version!r}, this release reads version {SCHEMA_VERSION}: {advice}"
         )
-
-
-def _put_meta(txn: lmdb.Transaction, databases: dict[str, Any], key: str, value: object) -> None:
-    txn.put(META.encode_key(key), META.encode(value), db=databases[META.name])
 
 
 @contextmanager
@@ -260,9 +260,10 @@ def _full_means_store_full(state_dir: Path) -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise StoreFullError(f"{state_dir}: {error.strerror}", "DISK_FULL") from error
         raise
+    except lmdb.PanicError as error:
+        raise InternalError(f"{state_dir}: {error}; the store must be opened again") from error
     except lmdb.Error as error:
-        if isinstance(error, lmdb.DiskError) or os.strerror(errno.ENOSPC) in str(error):
-            raise StoreFullError(f"{state_dir}: {os.strerror(errno.ENOSPC)}", "DISK_FULL") from error
-        if isinstance(error, lmdb.PanicError):
-            raise InternalError(f"{state_dir}: {error}; the store must be opened again") from error
+        # LMDB reports a write that was cut short, as on a disk that fills up in the middle of it, as EIO.
+        if isinstance(error, lmdb.DiskError) or any(os.strerror(n) in str(error) for n in (errno.ENOSPC, errno.EIO)):
+            raise StoreFullError(f"{state_dir}: the disk is full or fails: {error}", "DISK_FULL") from error
         raise

@@ -15,6 +15,9 @@ V = TypeVar("V")
 
 # META: every count that is kept incrementally, and the last number given out of each kind.
 COUNTS_KEY = "counts"
+BLOB_COUNT = "blobs"
+BLOB_BYTES = "blob_bytes"  # of the records in the volumes that have a row
+VOLUME_COUNT = "volumes"  # number of the last volume; a number is never used twice, since readers keep files open
 
 
 class Txn:
@@ -115,8 +118,8 @@ class Txn:
         volume, offset, stored_bytes = self._writer.append(digest, data)
         self.put(BLOBS, digest, Blob(volume, offset, stored_bytes, len(data), 0))
         self.resize_volume(volume, offset + stored_bytes, 0)
-        self.add_number("blobs", 1)
-        self.add_number("blob_bytes", stored_bytes)
+        self.add_number(BLOB_COUNT, 1)
+        self.add_number(BLOB_BYTES, stored_bytes)
         return digest
 
     def get_blob(self, digest: bytes) -> bytes:
@@ -148,11 +151,19 @@ class Txn:
         assert self._writer is not None
         volume, offset, stored_bytes = self._writer.append(digest, self._reader.read(digest, blob))
         self.put(BLOBS, digest, Blob(volume, offset, stored_bytes, blob.raw_bytes, blob.references))
-        self.resize_volume(volume, offset + stored_bytes, stored_bytes if blob.references else 0)
+        live_bytes = stored_bytes if blob.references else 0
+        self.resize_volume(volume, offset + stored_bytes, live_bytes)
+        self.resize_volume(blob.volume, 0, -live_bytes)
+
+    def begin_volume(self) -> None:
+        """Let the next blob go to a new volume."""
+        assert self._writer is not None
+        self.resize_volume(self._writer.begin_volume(), 0, 0)
 
     def resize_volume(self, volume: int, end: int, live_delta: int) -> None:
         """Record that a volume reaches to `end` at least, and that `live_delta` more of its bytes are referred to."""
         found = self.get(VOLUMES, volume) or Volume(0)
+        self.add_number(VOLUME_COUNT, max(0, volume - self.number(VOLUME_COUNT)))
         self.put(VOLUMES, volume, Volume(max(found.stored_bytes, end), found.live_bytes + live_delta))
 
     def flush(self) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from jird_daemon.errors import NotFoundError
 from jird_daemon.store import Store, Txn
 from jird_daemon.store.pages import (
@@ -231,9 +232,14 @@ def test_changed_title_changes_the_index_but_not_the_generation(store: Store) ->
 
 def test_rolled_back_numbers_are_not_remembered(store: Store) -> None:
     """J36: all or none; a URL number that was never committed is given to the next URL."""
-    with pytest.raises(RuntimeError, match="stop"), store.write() as txn:
-        store_page(txn, fetched(A, "a", links=(Link(B),)))
-        raise RuntimeError("stop")
+
+    def fail() -> None:
+        with store.write() as txn:
+            store_page(txn, fetched(A, "a", links=(Link(B),)))
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        fail()
     with store.write() as txn:
         assert find_url(txn, A) is None
         assert store_page(txn, fetched(B, "b")).url_id == 1
