@@ -136,9 +136,9 @@ class WebServer:
     _tasks: set[asyncio.Task[None]] = field(init=False, default_factory=set)
     _thread: threading.Thread | None = field(init=False, default=None)
 
-    def start(self) -> "WebServer":
-        """Bind and serve; returns when connections are accepted."""
-        sockets = _bind_all(self.addresses, self.port)
+    def start(self, listeners: Sequence[socket.socket] | None = None) -> "WebServer":
+        """Bind, unless bound `listeners` are given, and serve; returns when connections are accepted."""
+        sockets = listeners or bind_all(self.addresses, self.port)
         self.port = sockets[0].getsockname()[1]
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name=f"web-server-{self.port}", daemon=True)
@@ -243,7 +243,7 @@ def _parse_head(head: bytes, writer: asyncio.StreamWriter, stopping: asyncio.Eve
     return Exchange(access, path, dict(parse_qsl(query, keep_blank_values=True)), stopping, writer)
 
 
-def _bind_all(addresses: Sequence[str], port: int) -> list[socket.socket]:
+def bind_all(addresses: Sequence[str], port: int) -> list[socket.socket]:
     """Bind one port on every address; with port 0, try until one is free on all of them."""
     for _ in range(50):
         sockets: list[socket.socket] = []
