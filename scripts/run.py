@@ -1,4 +1,4 @@
-"""Run jird in the foreground: the daemon, the frontend, and with --demo a small internet to crawl. `make run` calls it.
+"""Run jird in the foreground, daemon and frontend: `make run` calls it.
 
 Ctrl-C (or SIGTERM, or a closed terminal) stops the frontend, then the daemon, and this ends with 0. make itself would
 end with 130 on Ctrl-C whatever its recipe does, because the terminal signals the whole foreground process group; so
@@ -17,9 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from jird_settings import SettingsError, load
@@ -32,24 +30,59 @@ STOP_TIMEOUT_S = 120.0
 PR_SET_PDEATHSIG = 1
 
 
-@dataclass(frozen=True, slots=True)
 class Child:
-    """A program of ours that runs."""
+    """One program of ours, in a session of its own, bound to die with this process."""
 
-    name: str
-    process: subprocess.Popen[bytes]
+    def __init__(self, name: str, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Start `python ARGUMENTS`; `name` is what messages call it."""
+        self.name = name
+        self._folder = tempfile.TemporaryDirectory(prefix="jird-")
+        self._notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
+        path = f"{self._folder.name}/notify"
+        self._notify.bind(path)
+        self.process = subprocess.Popen(
+            [sys.executable, *arguments],
+            stdin=subprocess.DEVNULL,
+            env={**environment, "NOTIFY_SOCKET": path},
+            start_new_session=True,
+            preexec_fn=_die_with_parent,  # no other thread runs yet
+        )
+
+    def wait_ready(self) -> bool:
+        """Wait for READY=1 (sd_notify(3)); False when the program ended, or was not ready in time."""
+        deadline_s = time.monotonic() + READY_TIMEOUT_S
+        while time.monotonic() < deadline_s:
+            if select.select([self._notify], [], [], 0.1)[0] and b"READY=1" in self._notify.recv(4096).splitlines():
+                return True
+            if self.process.poll() is not None:
+                return False
+        say(f"the {self.name} was not ready in {READY_TIMEOUT_S:.0f} s")
+        return False
 
     def stop(self) -> bool:
-        """SIGTERM and wait; True when it ended with 0 (or, before it could handle signals, by ours)."""
-        with contextlib.suppress(ProcessLookupError):
-            self.process.send_signal(signal.SIGTERM)
-        try:
-            code = self.process.wait(STOP_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            say(f"{self.name} did not stop in {STOP_TIMEOUT_S:.0f} s; killing it")
-            self.process.kill()
-            code = self.process.wait()
+        """Stop it if it still runs, and wait; True when it ended with 0, or by our own SIGTERM."""
+        code = self.process.poll()
+        if code is None:
+            say(f"stopping the {self.name}")
+            self.process.terminate()
+            code = self._wait()
+        elif code != 0:
+            say(f"the {self.name} ended with {code}")
+        self._notify.close()
+        self._folder.cleanup()
         return code in (0, -signal.SIGTERM)
+
+    def _wait(self) -> int:
+        try:
+            return self.process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            say(f"the {self.name} did not stop in {STOP_TIMEOUT_S:.0f} s; killing it")
+            self.process.kill()
+            return self.process.wait()
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def say(text: str) -> None:
@@ -82,142 +115,96 @@ def own_terminal() -> Iterator[None]:
         os.close(terminal)
 
 
-def start(name: str, module: list[str], environment: Mapping[str, str]) -> Child:
-    """Start one of our programs in a session of its own, bound to die with this one."""
-    parent = os.getpid()
-
-    def die_with_parent() -> None:
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    command = [sys.executable, "-m", *module]
-    return Child(
-        name,
-        subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            env=dict(environment),
-            start_new_session=True,
-            preexec_fn=die_with_parent,  # no other thread runs yet
-        ),
-    )
-
-
-def is_alive(url: str) -> bool:
-    """Whether `url` answers with a success."""
-    try:
-        with urllib.request.urlopen(url, timeout=1):
-            return True
-    except OSError:  # refused, or an error status (HTTPError is an OSError)
-        return False
-
-
 class Launcher:
-    """Starts the programs in order, waits, and stops them in reverse."""
+    """Starts programs, waits until one ends or a signal comes, and stops them in reverse order. A context manager."""
 
-    def __init__(self, environment: Mapping[str, str], web_url: str) -> None:
-        """Prepare; nothing is started yet."""
-        self._environment = environment
-        self._web_url = web_url
+    def __init__(self) -> None:
+        """Take the signals; nothing is started yet."""
         self._children: list[Child] = []
         self._stopping = False
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._on_signal)
 
-    def on_signal(self, *_: object) -> None:
-        """The first signal raises KeyboardInterrupt in the main thread; a further one only says so."""
+    def _on_signal(self, *_: object) -> None:
         if self._stopping:
             say("already stopping")
-            return
-        self._stopping = True
-        raise KeyboardInterrupt
+        else:
+            self._stopping = True
+            raise KeyboardInterrupt
 
-    def start(self) -> bool:
-        """Start daemon and frontend; True once both answer."""
-        with (
-            tempfile.TemporaryDirectory(prefix="jird-") as folder,
-            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify,
-        ):
-            path = Path(folder) / "notify"
-            notify.bind(str(path))
-            daemon = start("daemon", ["jird_daemon", "serve"], {**self._environment, "NOTIFY_SOCKET": str(path)})
-            self._children.append(daemon)
-            web = start("frontend", ["jird_web"], self._environment)
-            self._children.append(web)
-            return self._is_ready(notify, daemon) and self._answers(web)
-
-    def _is_ready(self, notify: socket.socket, daemon: Child) -> bool:
-        deadline_s = time.monotonic() + READY_TIMEOUT_S
-        while time.monotonic() < deadline_s:
-            if daemon.process.poll() is not None:
-                return False
-            if select.select([notify], [], [], 0.1)[0] and b"READY=1" in notify.recv(4096).splitlines():
-                return True
-        say(f"the daemon was not ready in {READY_TIMEOUT_S:.0f} s")
-        return False
-
-    def _answers(self, web: Child) -> bool:
-        deadline_s = time.monotonic() + READY_TIMEOUT_S
-        while time.monotonic() < deadline_s and web.process.poll() is None:
-            if is_alive(f"{self._web_url}/healthz"):
-                return True
-            time.sleep(0.05)
-        return False
+    def start(self, environment: Mapping[str, str], programs: Mapping[str, Sequence[str]]) -> bool:
+        """Start programs (name: arguments) side by side; True once each is ready."""
+        started = []
+        for name, arguments in programs.items():
+            started.append(Child(name, arguments, environment))
+            self._children.append(started[-1])
+        return all(child.wait_ready() for child in started)
 
     def wait(self) -> None:
-        """Wait until a child ends by itself; a stop signal raises KeyboardInterrupt."""
+        """Wait until a program ends by itself; a signal raises KeyboardInterrupt."""
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)  # leaves the exit code for stop()
 
     def stop(self) -> bool:
-        """Stop the frontend, then the daemon; True if each ended well."""
+        """Stop everything, last started first; True if each ended well."""
         self._stopping = True
-        good = True
-        for child in reversed(self._children):
-            code = child.process.poll()
-            if code is None:
-                say(f"stopping the {child.name}")
-                good = child.stop() and good
-            elif code not in (0, -signal.SIGTERM):
-                say(f"the {child.name} ended with {code}")
-                good = False
-        return good
+        return all(
+            [child.stop() for child in reversed(self._children)]
+        )  # a list: each is stopped, whatever came before
 
 
-def main() -> int:
-    """Read the settings, start everything, wait for a stop."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=ROOT / "data", help="data folder (default: data in the checkout)")
-    arguments = parser.parse_args()
-    return run(local_environment(arguments.data))
+JIRD: Mapping[str, Sequence[str]] = {"daemon": ["-m", "jird_daemon", "serve"], "frontend": ["-m", "jird_web"]}
 
 
 def local_environment(data: Path) -> dict[str, str]:
     """This process's environment, with data and sockets below `data` and local admin unless it says otherwise."""
-    data.mkdir(parents=True, exist_ok=True)
     defaults = {"JIRD_STATE_DIR": str(data), "JIRD_RUN_DIR": str(data / "run"), "JIRD_ADMIN": "local"}
     return dict(os.environ) if "JIRD_CONFIG" in os.environ else {**defaults, **os.environ}
 
 
-def run(environment: Mapping[str, str]) -> int:
-    """Run daemon and frontend until a signal comes; returns the exit code."""
+def web_address(environment: Mapping[str, str]) -> str:
+    """Where the frontend will listen.
+
+    Raises:
+        SettingsError: The settings cannot be used.
+    """
+    web = load(None, environment).web
+    return f"http://{f'[{web.bind}]' if ':' in web.bind else web.bind}:{web.port}/"
+
+
+def serve(start: Callable[[Launcher], bool]) -> int:
+    """Start by calling `start`, wait for a signal, stop everything; returns the exit code."""
+    launcher = Launcher()
+    interrupted = False
+    with own_terminal():
+        try:
+            if start(launcher):
+                launcher.wait()
+        except KeyboardInterrupt:
+            interrupted = True
+        good = launcher.stop()
+    return 0 if interrupted and good else 1
+
+
+def main() -> int:
+    """Run daemon and frontend on ./data."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=ROOT / "data", help="data folder (default: data in the checkout)")
+    arguments = parser.parse_args()
+    environment = local_environment(arguments.data)
     try:
-        web = load(None, environment).web
+        address = web_address(environment)
     except SettingsError as error:
         say(str(error))
         return 2
-    url = f"http://{f'[{web.bind}]' if ':' in web.bind else web.bind}:{web.port}"
-    launcher = Launcher(environment, url)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, launcher.on_signal)
-    with own_terminal():
-        stopped = False
-        try:
-            if launcher.start():
-                say(f"open {url}/ in a browser; Ctrl-C stops")
-                launcher.wait()
-        except KeyboardInterrupt:
-            stopped = True
-        good = launcher.stop()
-    return 0 if stopped and good else 1
+    arguments.data.mkdir(parents=True, exist_ok=True)
+
+    def start(launcher: Launcher) -> bool:
+        ready = launcher.start(environment, JIRD)
+        if ready:
+            say(f"open {address} in a browser; Ctrl-C stops")
+        return ready
+
+    return serve(start)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
+from jird_client.sdnotify import notify  # noqa: E402
 from testkit import toml  # noqa: E402  (the test kit lies outside the packages)
 from testkit.daemon import FAST  # noqa: E402
 from testkit.origin import Origin  # noqa: E402
@@ -34,7 +35,9 @@ def main() -> int:
     with contextlib.suppress(KeyboardInterrupt), internet, origin:
         config = directory / "jird.toml"
         config.write_text(toml.dump(toml.merge(internet.settings(), origin.settings(), FAST)))
+        (directory / "seeds.txt").write_text("\n".join(internet.seeds()) + "\n")
         print(f"configuration: {config}", *internet.seeds(), origin.url("/ok"), sep="\n", flush=True)
+        notify("READY=1")
         signal.pause()
     return 0
 
