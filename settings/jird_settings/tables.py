@@ -48,10 +48,10 @@ class Storage:
         FilePath(), Path("/var/lib/jird"), "Folder of everything that is kept: metadata, bodies, index.", ids="J49"
     )
     run_dir: Path = setting(FilePath(), Path("/run/jird"), "Folder of the two sockets, search.sock and admin.sock.")
-    max_metadata_bytes: int = setting(
+    max_metadata_bytes: int | None = setting(
         Integer(16 * MIB, 4 * 1024 * 1024 * MIB),
-        64 * 1024 * MIB,
-        "Largest size of the metadata, bytes; address space, not disk, is set aside for it.",
+        None,
+        "Largest size of the metadata, bytes; unless set, as large as the process's addresses allow.",
     )
     min_free_bytes: int = setting(
         Integer(0, 1024 * 1024 * MIB),
