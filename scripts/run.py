@@ -147,9 +147,8 @@ class Launcher:
     def stop(self) -> bool:
         """Stop everything, last started first; True if each ended well."""
         self._stopping = True
-        return all(
-            [child.stop() for child in reversed(self._children)]
-        )  # a list: each is stopped, whatever came before
+        endings = [child.stop() for child in reversed(self._children)]  # each, however the ones before it ended
+        return all(endings)
 
 
 JIRD: Mapping[str, Sequence[str]] = {"daemon": ["-m", "jird_daemon", "serve"], "frontend": ["-m", "jird_web"]}
