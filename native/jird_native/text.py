@@ -1,8 +1,9 @@
 """The tokenizer, as Python sees it: the terms of a text, or where wanted terms occur in it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
+from itertools import accumulate
 
 from jird_native._qix import ffi, lib
 
@@ -89,23 +90,20 @@ def tokenize(text: str) -> list[Token]:
     return list(iter_tokens(text))
 
 
-def find_terms(text: str, terms: Iterable[str], limit: int) -> list[Match]:
+def find_terms(text: str, terms: Sequence[str], each_max: int) -> list[Match]:
     """Where any of `terms` occurs in `text`, as the tokens of the text say.
 
     Args:
         text: Any text.
-        terms: Terms as tokenize gives them; a few dozen at most, since each token is compared with each.
-        limit: Most matches to give.
+        terms: Different terms as tokenize gives them; a few dozen at most, since each token is compared with each.
+        each_max: Occurrences of each term to give at most, the first ones.
 
     Returns:
-        Matches in the order of the tokens; a compound comes after its parts.
+        Matches in the order of the tokens; a compound comes after its parts. Match.term is an index into `terms`.
     """
     encoded = [term.encode() for term in terms]
-    ends, total = [], 0
-    for term in encoded:
-        total += len(term)
-        ends.append(total)
-    rows = ffi.new("qix_match_row[]", limit)
+    ends = list(accumulate(map(len, encoded)))
+    rows, counts = ffi.new("qix_match_row[]", each_max * len(terms)), ffi.new("uint32_t[]", len(terms))
     run = _Pass(text)  # kept in a name: it owns the text that the pass reads
-    count = lib.qix_text_pass_find(run.handle, b"".join(encoded), ends, len(ends), rows, limit)
+    count = lib.qix_text_pass_find(run.handle, b"".join(encoded), ends, len(ends), each_max, counts, rows)
     return [Match(row.term, row.start, row.end, row.position) for row in rows[0:count]]

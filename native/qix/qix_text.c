@@ -74,7 +74,7 @@ struct qix_tokenizer {
     uint32_t joined_bytes;
     uint32_t joined_chars;
     uint32_t joined_start;
-    uint32_t joined_parts;
+    uint32_t joined_parts; /* joined so far, usable or not */
     bool is_joined_unusable; /* a part or the whole is too long */
     bool is_in_compound;
 
@@ -136,6 +136,13 @@ static bool read_char(const qix_tokenizer *t, cursor *at, folded_char *ret)
         };
         return true;
     }
+}
+
+/* The folded form of an ASCII letter or digit, 0 for any other byte. */
+static uint8_t fold_ascii(uint8_t byte)
+{
+    const uint8_t lower = byte | 0x20u;
+    return (uint8_t)(lower - 'a') < 26 ? lower : (uint8_t)(byte - '0') < 10 ? byte : 0;
 }
 
 static void advance(qix_tokenizer *t)
@@ -212,6 +219,30 @@ static void append_char(term_buffer *word, const folded_char *c)
     word->flags |= c->flags;
 }
 
+/* Append the ASCII letters and digits that follow the current character: most of most texts, so they are read without
+ * the general path. Returns the last one, or 0 if there was none. */
+static uint8_t append_ascii(qix_tokenizer *t)
+{
+    cursor *at = &t->cursor;
+    term_buffer *word = &t->word;
+    uint8_t last = 0;
+    if (at->sequence_left > 0) {
+        return 0;
+    }
+    while (at->next < t->text_bytes && word->char_count < WORD_CHARS_MAX) {
+        const uint8_t byte = fold_ascii(t->text[at->next]);
+        if (byte == 0) {
+            break;
+        }
+        word->bytes[word->byte_count++] = byte;
+        word->char_count++;
+        word->mark_count = 0;
+        last = byte;
+        at->next++;
+    }
+    return last;
+}
+
 /* Compose what needs it and hold the term to QIX_TERM_CHARS_MAX. */
 static void finish_term(term_buffer *word)
 {
@@ -239,14 +270,9 @@ static void give_word(qix_tokenizer *t, uint32_t start, uint32_t end)
     }
 }
 
-static bool is_vowel_sound(uint8_t letter)
+static bool is_one_of(uint8_t letter, const char *letters)
 {
-    return letter != 0 && strchr("aeiouyh", letter) != NULL;
-}
-
-static bool is_vowel(uint8_t letter)
-{
-    return letter != 0 && strchr("aeiou", letter) != NULL;
+    return letter != 0 && strchr(letters, letter) != NULL;
 }
 
 /* Whether the word goes on behind the apostrophe that is current; consumes a possessive s, which is dropped.
@@ -268,20 +294,24 @@ static bool goes_on_after_apostrophe(qix_tokenizer *t, uint8_t last_letter)
         advance(t);
         return false;
     }
-    return !(last_letter != 0 && !is_vowel(last_letter) && is_vowel_sound(next_letter));
+    return !(last_letter > '9' && !is_one_of(last_letter, "aeiou") && is_one_of(next_letter, "aeiouyh"));
 }
 
 /* Read one word into t->word; *ret_end is where its last character ends. */
 static void read_word(qix_tokenizer *t, uint32_t *ret_end)
 {
     uint8_t last_letter = 0;
+    uint8_t last_ascii;
     clear_term(&t->word);
     do {
         append_char(&t->word, &t->current);
         *ret_end = t->current.end;
         if (t->current.kind == QIX_CHAR_WORD) {
-            last_letter = t->current.code < 0x80 ? (uint8_t)(t->current.flags ? 0 : t->current.code)
-                                                 : qix_base_letter(t->current.code);
+            last_letter = t->current.code < 0x80 ? (uint8_t)t->current.code : qix_base_letter(t->current.code);
+        }
+        if ((last_ascii = append_ascii(t)) != 0) {
+            last_letter = last_ascii;
+            *ret_end = t->cursor.next;
         }
         advance(t);
         if (t->current.kind == QIX_CHAR_APOSTROPHE && goes_on_after_apostrophe(t, last_letter)) {
@@ -330,14 +360,22 @@ static void begin_compound(qix_tokenizer *t, uint32_t start)
     t->is_in_compound = true;
 }
 
+static bool may_go_on(const folded_char *c)
+{
+    return c->kind == QIX_CHAR_CONNECTOR || c->code == '+' || c->code == '#';
+}
+
 /* Consume the connector that is current, if the compound goes on behind it. A hyphen is left out of the joined form,
  * except between digits: e-mail is email, 2024-05 is not 202405. */
 static bool read_connector(qix_tokenizer *t, bool is_digit_before)
 {
     const folded_char connector = t->current;
     folded_char ahead[2];
+    if (connector.kind != QIX_CHAR_CONNECTOR) {
+        return false;
+    }
     peek(t, ahead);
-    if (connector.kind != QIX_CHAR_CONNECTOR || !is_word(&ahead[0])) {
+    if (!is_word(&ahead[0])) {
         return false;
     }
     advance(t);
@@ -377,7 +415,6 @@ static void give_part(qix_tokenizer *t)
     uint32_t start;
     uint32_t end = 0;
     bool is_digit_last;
-    bool has_suffix;
     if (is_version_prefix(t)) {
         advance(t);
     }
@@ -386,13 +423,17 @@ static void give_part(qix_tokenizer *t)
     if (t->word.is_too_long) {
         t->is_joined_unusable = true;
     } else {
-        join(t, t->word.bytes, t->word.byte_count, t->word.char_count);
         give_word(t, start, end);
     }
+    if (t->joined_bytes == 0 && !may_go_on(&t->current)) {
+        t->is_in_compound = false; /* a word alone: most are */
+        t->position++;
+        return;
+    }
+    join(t, t->word.bytes, t->word.byte_count, t->word.char_count);
     t->joined_parts++;
     is_digit_last = !t->word.is_too_long && t->word.bytes[t->word.byte_count - 1] <= '9';
-    has_suffix = read_suffix(t, &end);
-    if (!has_suffix && read_connector(t, is_digit_last)) {
+    if (!read_suffix(t, &end) && read_connector(t, is_digit_last)) {
         t->position++;
         return;
     }
@@ -458,6 +499,11 @@ static void give_unit(qix_tokenizer *t)
 
 /* ---- the pass ---- */
 
+static bool is_plain_separator(const qix_tokenizer *t, uint32_t at)
+{
+    return at < t->text_bytes && t->text[at] < 0x80 && t->text[at] != '.' && fold_ascii(t->text[at]) == 0;
+}
+
 /* Skip to the next word or run; false at the end of the text. */
 static bool skip_separators(qix_tokenizer *t)
 {
@@ -473,6 +519,10 @@ static bool skip_separators(qix_tokenizer *t)
             }
         }
         is_after_dot = t->current.code == '.';
+        while (t->cursor.sequence_left == 0 && is_plain_separator(t, t->cursor.next)) {
+            t->cursor.next++;
+            is_after_dot = false;
+        }
         advance(t);
     }
     return !t->is_at_end;

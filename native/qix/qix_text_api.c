@@ -87,21 +87,26 @@ size_t qix_text_pass_read(void *pass, qix_token_row *rows, size_t row_count, uin
 }
 
 size_t qix_text_pass_find(void *pass, const uint8_t *terms, const uint32_t *term_ends, size_t term_count,
-                          qix_match_row *rows, size_t row_count)
+                          uint32_t each_max, uint32_t *counts, qix_match_row *rows)
 {
     text_pass *p = pass;
     size_t count = 0;
+    size_t unsated = each_max > 0 ? term_count : 0; /* terms of which more occurrences are wanted */
     qix_token token;
-    while (count < row_count && qix_tokenizer_next(tokenizer_of(p), &token)) {
+    memset(counts, 0, term_count * sizeof *counts);
+    while (unsated > 0 && qix_tokenizer_next(tokenizer_of(p), &token)) {
         uint32_t begin = 0;
         for (size_t i = 0; i < term_count; i++) {
             const uint32_t bytes = term_ends[i] - begin;
             if (bytes == token.term_bytes && memcmp(terms + begin, token.term, bytes) == 0) {
-                rows[count].term = (uint32_t)i;
-                rows[count].start = char_at(p, token.start);
-                rows[count].end = char_at(p, token.end);
-                rows[count].position = token.position;
-                count++;
+                if (counts[i] < each_max) {
+                    rows[count].term = (uint32_t)i;
+                    rows[count].start = char_at(p, token.start);
+                    rows[count].end = char_at(p, token.end);
+                    rows[count].position = token.position;
+                    count++;
+                    unsated -= ++counts[i] == each_max;
+                }
                 break;
             }
             begin = term_ends[i];

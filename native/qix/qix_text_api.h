@@ -31,7 +31,8 @@ void qix_text_pass_init(void *pass, const uint8_t *text, size_t text_bytes);
  * terms_size must be at least 512, the longest term. */
 size_t qix_text_pass_read(void *pass, qix_token_row *rows, size_t row_count, uint8_t *terms, size_t terms_size);
 
-/* Write the occurrences of term_count wanted terms, in the order of the text, until the text ends or rows are full;
- * returns the rows written, 0 at the end. Term i is terms[term_ends[i - 1]..term_ends[i]]. */
+/* Write the first `each_max` occurrences of each of term_count wanted terms, in the order of the tokens, to rows (room
+ * for each_max * term_count); returns how many. Term i is terms[term_ends[i - 1]..term_ends[i]]; counts is room for
+ * term_count and ends as the occurrences written of each. */
 size_t qix_text_pass_find(void *pass, const uint8_t *terms, const uint32_t *term_ends, size_t term_count,
-                          qix_match_row *rows, size_t row_count);
+                          uint32_t each_max, uint32_t *counts, qix_match_row *rows);

@@ -118,7 +118,12 @@ def test_offsets_are_code_points_of_the_source() -> None:
 def test_find_terms_gives_the_places_of_wanted_terms() -> None:
     matches = find_terms("Die Straße, die strasse", ["strasse", "die"], 10)
     assert [(m.term, m.start, m.end) for m in matches] == [(1, 0, 3), (0, 4, 10), (1, 12, 15), (0, 16, 23)]
-    assert len(find_terms("a " * 100, ["a"], 7)) == 7
+
+
+def test_find_terms_gives_the_first_occurrences_of_each() -> None:
+    matches = find_terms("a " * 100 + "b", ["a", "b"], 7)
+    assert [(m.term, m.start) for m in matches] == [(0, 2 * i) for i in range(7)] + [(1, 200)]
+    assert find_terms("a", [], 7) == []
 
 
 def test_tables_are_of_a_known_unicode_version() -> None:
