@@ -4,6 +4,7 @@ import errno
 import os
 import resource
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,7 @@ from jird_daemon.store.blobs import (
 from jird_daemon.store.recent_urls import RecentUrls
 from jird_daemon.store.tables import ALL_TABLES, META, SCHEMA_VERSION, VOLUMES
 from jird_daemon.store.txn import VOLUME_COUNT, Txn
+from jird_daemon.store.uuid7 import make_uuid7
 
 METADATA_FOLDER = "meta.mdb"
 BLOBS_FOLDER = "blobs"
@@ -32,6 +34,8 @@ INDEX_FOLDER = "index"
 KIND_KEY = "kind"
 KIND = "jird metadata"
 SCHEMA_KEY = "schema_version"
+# UUIDv7, made with the store: an index that bears another one was made from another store.
+STORE_ID_KEY = "store_id"
 
 # The map is sparse: it costs addresses, neither memory nor disk, and is never resized under readers. A quarter of a
 # tebibyte holds some hundred million pages' metadata.
@@ -183,7 +187,8 @@ class Store:
             for table in ALL_TABLES:
                 self._databases[table.name] = self._env.open_db(table.name.encode(), txn=txn)
             if is_new:
-                for key, value in ((KIND_KEY, KIND), (SCHEMA_KEY, SCHEMA_VERSION)):
+                meta = {KIND_KEY: KIND, SCHEMA_KEY: SCHEMA_VERSION, STORE_ID_KEY: make_uuid7(time.time())}
+                for key, value in meta.items():
                     txn.put(META.encode_key(key), META.encode(value), db=self._databases[META.name])
 
     def _recover_blobs(self) -> None:
