@@ -16,5 +16,5 @@ ffibuilder.set_source(
     "#include <stddef.h>\n#include <stdint.h>\n" + "".join(f'#include "{api}"\n' for api in APIS),
     sources=SOURCES,
     include_dirs=["native/qix"],
-    extra_compile_args=["-std=c11", "-O3", "-Wall", "-Wextra", "-Wshadow", "-Wconversion"],
+    extra_compile_args=["-std=c11", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Wshadow", "-Wconversion"],
 )

@@ -1,5 +1,13 @@
 """jird's C extension: the tokenizer and the index format QIX."""
 
+from jird_native.builder import FIELD_WEIGHTS, MAX_TOKENS, DocumentOrder, SegmentBuilder, merge_segments
+from jird_native.errors import (
+    FORMAT_VERSION,
+    CorruptSegmentError,
+    FormatVersionError,
+    JirdNativeError,
+    SegmentLimitError,
+)
 from jird_native.model import (
     And,
     DocumentInput,
@@ -13,6 +21,8 @@ from jird_native.model import (
     Term,
     phrase_of,
 )
+from jird_native.segment import DocumentRow, Fault, Segment, SegmentInfo
+from jird_native.snapshot import TOP_K_MAX, SearchResult, Snapshot
 from jird_native.text import (
     ANALYSIS_VERSION,
     TERM_CHARS_MAX,
@@ -24,26 +34,45 @@ from jird_native.text import (
     iter_tokens,
     tokenize,
 )
+from jird_native.tombstones import Tombstones
 
 __all__ = [
     "ANALYSIS_VERSION",
+    "FIELD_WEIGHTS",
+    "FORMAT_VERSION",
+    "MAX_TOKENS",
     "TERM_CHARS_MAX",
+    "TOP_K_MAX",
     "UNICODE_VERSION",
     "And",
+    "CorruptSegmentError",
     "DocumentInput",
+    "DocumentOrder",
+    "DocumentRow",
+    "Fault",
     "Field",
     "Filter",
+    "FormatVersionError",
+    "JirdNativeError",
     "Match",
     "Namespace",
     "Not",
     "Or",
     "Phrase",
     "Query",
+    "SearchResult",
+    "Segment",
+    "SegmentBuilder",
+    "SegmentInfo",
+    "SegmentLimitError",
+    "Snapshot",
     "Term",
     "Token",
     "TokenKind",
+    "Tombstones",
     "find_terms",
     "iter_tokens",
+    "merge_segments",
     "phrase_of",
     "tokenize",
 ]

@@ -1,0 +1,100 @@
+"""Searching several segments as one index."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jird_native._qix import ffi, lib
+from jird_native.builder import parts_of
+from jird_native.errors import check, new_fault
+from jird_native.model import Namespace, Query
+from jird_native.program import encode_query
+from jird_native.segment import Segment
+from jird_native.tombstones import Tombstones
+
+TOP_K_MAX: int = lib.QIX_TOP_K_MAX
+"""Most hits of one search (J159)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The best documents of a search.
+
+    Attributes:
+        page_ids: Best first; equal scores by ascending page id.
+        scores: One for each page id; above 0, or 0 where only filters match.
+        match_count: Documents that match; at least as many if not `exact`.
+        exact: Whether nothing was skipped, so that match_count is right.
+        postings_decoded: Postings that the search had to decode.
+    """
+
+    page_ids: list[int]
+    scores: list[float]
+    match_count: int
+    exact: bool
+    postings_decoded: int
+
+
+class Snapshot:
+    """A fixed set of segments and of their deleted documents. Threads may share it; searches release the GIL.
+
+    Scores are BM25 (native/qix/qix_rank.h) with statistics over all parts. N, df and the average length count every
+    document that is in a segment; a deleted one stops counting when a merge drops it. A page must be alive in one part
+    at most.
+
+    Args:
+        parts: Segments with their tombstones, or None where nothing is deleted. Tombstones are copied.
+        k1: How slowly repetition saturates; 0 to 1,000.
+        b: How much a document's length counts; 0 to 1.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Segment, Tombstones | None]], k1: float = 1.2, b: float = 0.75) -> None:
+        self._segments = [segment for segment, _ in parts]
+        self._handles = [segment.handle for segment in self._segments]
+        rows, self._bitmaps = parts_of(parts)
+        fault, pointer = new_fault(), ffi.new("qix_snapshot **")
+        check(lib.qix_snapshot_new(rows, len(self._handles), k1, b, pointer, fault), fault, Path("(snapshot)"))
+        self._pointer = ffi.gc(pointer[0], lib.qix_snapshot_free)
+        self._doc_count = sum(segment.doc_count for segment in self._segments)
+        self._deleted = sum(stones.count for _, stones in parts if stones is not None)
+
+    @property
+    def document_count(self) -> int:
+        """Documents that are not deleted."""
+        return self._doc_count - self._deleted
+
+    @property
+    def total_length(self) -> int:
+        """Sum of weighted lengths, deleted documents included: what the average is made of (J7)."""
+        return sum(segment.total_length for segment in self._segments)
+
+    def df(self, term: str, namespace: Namespace = Namespace.WORD) -> int:
+        """How many documents of all parts hold a term, deleted ones included."""
+        return sum(segment.df(term, namespace) for segment in self._segments)
+
+    def search(self, query: Query, k: int) -> SearchResult:
+        """The best k documents for a query, exactly as if every document had been scored.
+
+        Args:
+            query: At most 256 nodes, 16 deep.
+            k: 1 to 100,000.
+
+        Raises:
+            ValueError: The query or k breaks a rule; phrases and fields need segments with positions.
+            CorruptSegmentError: A segment is damaged; it names which. Nothing of it is in a result.
+        """
+        program = encode_query(query)
+        room = max(1, min(k, TOP_K_MAX, self._doc_count))
+        pages, scores = ffi.new("uint64_t[]", room), ffi.new("double[]", room)
+        info, fault = ffi.new("qix_search_info *"), new_fault()
+        status = lib.qix_search(self._pointer, program, len(program), k, pages, scores, info, fault)
+        if status:
+            check(status, fault, self._handles[fault.part].path if self._handles else Path("(snapshot)"))
+        hits = info.hit_count
+        return SearchResult(
+            ffi.unpack(pages, hits) if hits else [],
+            ffi.unpack(scores, hits) if hits else [],
+            info.match_count,
+            bool(info.exact),
+            info.postings_decoded,
+        )

@@ -1,6 +1,0 @@
-#include "qix_api.h"
-
-int qix_format_version(void)
-{
-    return 4;
-}

@@ -1,0 +1,160 @@
+#include "qix_block.h"
+
+#include "qix_pack.h"
+
+/* A bitmap is tried up to this many bytes: 128 documents in a longer one are smaller packed. */
+#define BITMAP_BYTES_MAX 64u
+
+static bool add_packed(qix_bytes *out, const uint32_t values[QIX_BLOCK])
+{
+    if (!qix_bytes_reserve(out, QIX_PACKED_BYTES_MAX))
+        return false;
+    out->used += qix_pack(out->data + out->used, values);
+    return true;
+}
+
+static void gaps_of(const qix_block *block, int64_t previous, uint32_t *ret_gaps)
+{
+    for (uint32_t i = 0; i < block->count; i++) {
+        ret_gaps[i] = (uint32_t)(block->docids[i] - previous - 1);
+        previous = block->docids[i];
+    }
+}
+
+/* Append the documents as whichever of the two kinds is smaller; sets ret_kind. */
+static bool add_docids(qix_bytes *out, int64_t previous, const qix_block *block, uint8_t *ret_kind)
+{
+    uint32_t gaps[QIX_BLOCK];
+    gaps_of(block, previous, gaps);
+    size_t start = out->used;
+    if (!add_packed(out, gaps))
+        return false;
+    *ret_kind = QIX_BLOCK_PACKED;
+    uint64_t bitmap_bytes = (uint64_t)(block->docids[QIX_BLOCK - 1] - previous + 7) / 8;
+    if (bitmap_bytes > BITMAP_BYTES_MAX || bitmap_bytes + 2 >= out->used - start)
+        return true;
+    uint8_t bits[2 + BITMAP_BYTES_MAX] = {0};
+    qix_store_u16(bits, (uint16_t)bitmap_bytes);
+    for (uint32_t i = 0; i < QIX_BLOCK; i++) {
+        uint32_t bit = (uint32_t)(block->docids[i] - previous - 1);
+        bits[2 + bit / 8] = (uint8_t)(bits[2 + bit / 8] | 1u << bit % 8);
+    }
+    out->used = start;
+    *ret_kind = QIX_BLOCK_BITMAP;
+    return qix_bytes_add(out, bits, (size_t)bitmap_bytes + 2);
+}
+
+bool qix_block_encode(qix_bytes *out, int64_t previous, const qix_block *block, bool with_lengths)
+{
+    uint32_t rest[QIX_BLOCK];
+    uint8_t base = UINT8_MAX;
+    for (uint32_t i = 0; i < QIX_BLOCK; i++)
+        base = block->codes[i] < base ? (uint8_t)block->codes[i] : base;
+    size_t start = out->used;
+    uint8_t head[3] = {0, with_lengths ? QIX_BLOCK_LENGTHS : 0, with_lengths ? base : 0};
+    if (!qix_bytes_add(out, head, sizeof head) || !add_docids(out, previous, block, &head[0]))
+        return false;
+    out->data[start] = head[0];
+    for (uint32_t i = 0; i < QIX_BLOCK; i++)
+        rest[i] = block->tfs[i] - 1;
+    if (!add_packed(out, rest))
+        return false;
+    if (!with_lengths)
+        return true;
+    for (uint32_t i = 0; i < QIX_BLOCK; i++)
+        rest[i] = block->codes[i] - base;
+    return add_packed(out, rest);
+}
+
+bool qix_tail_encode(qix_bytes *out, int64_t previous, const qix_block *block)
+{
+    uint32_t gaps[QIX_BLOCK];
+    gaps_of(block, previous, gaps);
+    for (uint32_t i = 0; i < block->count; i++) {
+        bool once = block->tfs[i] == 1;
+        if (!qix_bytes_add_varint(out, (uint64_t)gaps[i] << 1 | once))
+            return false;
+        if (!once && !qix_bytes_add_varint(out, block->tfs[i]))
+            return false;
+    }
+    return true;
+}
+
+static const char *decode_bitmap(qix_reader *r, int64_t previous, uint32_t *ret_docids)
+{
+    const uint8_t *head, *bits;
+    if (!qix_read_bytes(r, 2, &head) || !qix_read_bytes(r, qix_load_u16(head), &bits))
+        return "bitmap ends too early";
+    uint32_t bytes = qix_load_u16(head), found = 0;
+    for (uint32_t at = 0; at < bytes; at++)
+        for (uint32_t bit = 0; bit < 8; bit++)
+            if (bits[at] >> bit & 1) {
+                if (found == QIX_BLOCK)
+                    return "bitmap has more than 128 documents";
+                ret_docids[found++] = (uint32_t)(previous + 1 + at * 8 + bit);
+            }
+    return found == QIX_BLOCK ? NULL : "bitmap has fewer than 128 documents";
+}
+
+static const char *decode_gaps(qix_reader *r, int64_t previous, uint32_t doc_count, uint32_t *ret_docids)
+{
+    if (!qix_unpack(r, ret_docids))
+        return "packed documents break the format";
+    int64_t docid = previous;
+    for (uint32_t i = 0; i < QIX_BLOCK; i++) {
+        docid += (int64_t)ret_docids[i] + 1;
+        ret_docids[i] = (uint32_t)docid;
+    }
+    /* Gaps are not negative, so that the last document bounds all. */
+    return docid < doc_count ? NULL : "docid is not below the document count";
+}
+
+const char *qix_block_decode(qix_reader *r, int64_t previous, uint32_t doc_count, qix_block *ret_block)
+{
+    const uint8_t *head;
+    if (!qix_read_bytes(r, 3, &head) || head[0] > QIX_BLOCK_BITMAP || head[1] > QIX_BLOCK_LENGTHS)
+        return "unknown kind of block";
+    const char *reason = head[0] == QIX_BLOCK_BITMAP ? decode_bitmap(r, previous, ret_block->docids)
+                                                     : decode_gaps(r, previous, doc_count, ret_block->docids);
+    if (reason)
+        return reason;
+    if (ret_block->docids[QIX_BLOCK - 1] >= doc_count)
+        return "docid is not below the document count";
+    if (!qix_unpack(r, ret_block->tfs))
+        return "packed frequencies break the format";
+    for (uint32_t i = 0; i < QIX_BLOCK; i++)
+        if (++ret_block->tfs[i] == 0)
+            return "frequency is above 2^32 - 1";
+    ret_block->count = QIX_BLOCK;
+    ret_block->has_codes = head[1] == QIX_BLOCK_LENGTHS;
+    if (ret_block->has_codes) {
+        if (!qix_unpack(r, ret_block->codes))
+            return "packed length codes break the format";
+        for (uint32_t i = 0; i < QIX_BLOCK; i++) {
+            if (ret_block->codes[i] > (uint32_t)(UINT8_MAX - head[2]))
+                return "length code is above 255";
+            ret_block->codes[i] += head[2];
+        }
+    }
+    return r->pos == r->end ? NULL : "bytes follow a block";
+}
+
+const char *qix_tail_decode(qix_reader *r, int64_t previous, uint32_t doc_count, uint32_t count, qix_block *ret_block)
+{
+    int64_t docid = previous;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t word;
+        if (!qix_read_varint(r, &word))
+            return "tail block ends too early";
+        if (word >> 1 >= doc_count || docid + 1 + (int64_t)(word >> 1) >= doc_count)
+            return "docid is not below the document count";
+        docid += 1 + (int64_t)(word >> 1);
+        ret_block->docids[i] = (uint32_t)docid;
+        ret_block->tfs[i] = 1;
+        if (!(word & 1) && (!qix_read_varint32(r, &ret_block->tfs[i]) || ret_block->tfs[i] < 2))
+            return "frequency breaks the format";
+    }
+    ret_block->count = count;
+    ret_block->has_codes = false;
+    return r->pos == r->end ? NULL : "bytes follow a block";
+}

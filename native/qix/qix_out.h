@@ -1,0 +1,46 @@
+/* Writing a segment file from front to back in chunks: each is hashed while it is in memory, and memory stays the same
+ * however large the file. The header, with its digest, is written last, so that a file cut short is never taken for one. */
+#ifndef QIX_OUT_H
+#define QIX_OUT_H
+
+#include "qix_bytes.h"
+#include "qix_format.h"
+#include "qix_status.h"
+
+typedef struct {
+    int fd;
+    uint64_t payload_bytes;
+    uint8_t *chunk; /* QIX_CHUNK_BYTES, filled up to payload_bytes % QIX_CHUNK_BYTES */
+    qix_bytes digests;
+    uint64_t section_offsets[QIX_SECTION_END];
+    uint64_t section_bytes[QIX_SECTION_END];
+} qix_out;
+
+qix_status qix_out_open(qix_out *out, int fd, qix_fault *fault);
+void qix_out_free(qix_out *out);
+
+qix_status qix_out_write(qix_out *out, const uint8_t *data, uint64_t bytes, qix_fault *fault);
+/* Sections are written one at a time, in ascending order. */
+qix_status qix_out_begin(qix_out *out, enum qix_section_id id, qix_fault *fault);
+void qix_out_end(qix_out *out, enum qix_section_id id);
+
+/* Write the last chunk, the digest table and `header` (QIX_HEADER_BYTES), whose sizes, section table and digest are filled in
+ * here; then bring everything to the disk if `sync`. */
+qix_status qix_out_finish(qix_out *out, uint8_t *header, bool sync, qix_fault *fault);
+
+/* A run of bytes that becomes a section later: in memory while small, then in an unlinked file. */
+typedef struct {
+    const char *folder;
+    qix_bytes tail;
+    uint64_t file_bytes;
+    int fd; /* -1 while everything is in memory */
+} qix_spool;
+
+void qix_spool_init(qix_spool *spool, const char *folder);
+void qix_spool_free(qix_spool *spool);
+uint64_t qix_spool_bytes(const qix_spool *spool);
+qix_status qix_spool_write(qix_spool *spool, const void *data, size_t bytes, qix_fault *fault);
+/* Append the bytes to `out` as section `id`. */
+qix_status qix_spool_copy(qix_spool *spool, qix_out *out, enum qix_section_id id, qix_fault *fault);
+
+#endif

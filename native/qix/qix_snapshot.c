@@ -1,0 +1,60 @@
+#include "qix_snapshot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qix_rank.h"
+
+/* Range bounds were computed with other parameters than ours. For a frequency of at least 1,
+ *   tf / (tf + K) <= tf / (tf + K') * (1 + K') / (1 + K)   where K' > K,
+ * so that the largest such quotient over all length codes makes every bound safe. */
+static double range_factor(const qix_segment *segment, const qix_ranker *ranker)
+{
+    double written[256], factor = 1.0;
+    qix_norm_table(segment->range_k1, segment->range_b, segment->range_average, written);
+    for (unsigned code = 0; code < 256; code++) {
+        double quotient = (1.0 + written[code]) / (1.0 + ranker->norm_k[code]);
+        if (quotient > factor)
+            factor = quotient;
+    }
+    return factor * QIX_BOUND_SLACK;
+}
+
+static void fill_ranker(qix_snapshot *snapshot, double k1, double b)
+{
+    qix_ranker *ranker = &snapshot->ranker;
+    double average = snapshot->doc_count ? (double)snapshot->total_length / (double)snapshot->doc_count : 0.0;
+    qix_norm_table(k1, b, average, ranker->norm_k);
+    for (unsigned tf = 1; tf < QIX_NORM_TFS; tf++)
+        for (unsigned code = 0; code < 256; code++)
+            ranker->norm[tf][code] = tf / (tf + ranker->norm_k[code]);
+}
+
+qix_status qix_snapshot_new(const qix_part *parts, uint32_t part_count, double k1, double b,
+                            qix_snapshot **ret_snapshot, qix_fault *ret_fault)
+{
+    if (part_count > QIX_PARTS_MAX)
+        return qix_fail(ret_fault, QIX_ERR_ARGUMENT, 0, "a snapshot has at most 1024 parts");
+    if (!(k1 >= 0.0 && k1 <= 1000.0 && b >= 0.0 && b <= 1.0))
+        return qix_fail(ret_fault, QIX_ERR_ARGUMENT, 0, "k1 must be 0 to 1000 and b 0 to 1");
+    qix_snapshot *snapshot = calloc(1, sizeof *snapshot + part_count * sizeof *snapshot->parts);
+    if (!snapshot)
+        return qix_no_memory(ret_fault);
+    snapshot->part_count = part_count;
+    for (uint32_t i = 0; i < part_count; i++) {
+        snapshot->parts[i].part = parts[i];
+        snapshot->doc_count += parts[i].segment->info.doc_count;
+        snapshot->total_length += parts[i].segment->info.total_length;
+    }
+    fill_ranker(snapshot, k1, b);
+    for (uint32_t i = 0; i < part_count; i++)
+        snapshot->parts[i].range_factor = range_factor(parts[i].segment, &snapshot->ranker);
+    *ret_snapshot = snapshot;
+    return QIX_OK;
+}
+
+void qix_snapshot_free(qix_snapshot *snapshot)
+{
+    free(snapshot);
+}

@@ -1,0 +1,21 @@
+/* Segments that are searched together, with statistics shared by all (J27): N, df and lengths count every document that is in
+ * a segment, deleted ones too until a merge drops them, as Lucene and Tantivy do. */
+#ifndef QIX_SNAPSHOT_H
+#define QIX_SNAPSHOT_H
+
+#include "qix_cursor.h"
+
+typedef struct {
+    qix_part part;
+    double range_factor;
+} qix_snapshot_part;
+
+struct qix_snapshot {
+    uint64_t doc_count;
+    uint64_t total_length;
+    qix_ranker ranker;
+    uint32_t part_count;
+    qix_snapshot_part parts[];
+};
+
+#endif

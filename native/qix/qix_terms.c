@@ -1,0 +1,146 @@
+/* The term dictionary: binary search over its index, then at most 16 front-coded keys. */
+#include "qix_segment.h"
+
+static int compare_keys(const uint8_t *a, uint32_t a_bytes, const uint8_t *b, uint32_t b_bytes)
+{
+    int order = memcmp(a, b, a_bytes < b_bytes ? a_bytes : b_bytes);
+    return order ? order : (a_bytes > b_bytes) - (a_bytes < b_bytes);
+}
+
+static qix_status bad_entry(const qix_term_walk *walk, qix_fault *fault)
+{
+    return qix_corrupt(fault, qix_offset_of(walk->segment, walk->entry.pos), "entry of the term dictionary breaks the format");
+}
+
+/* Read the entry at walk->entry, which is key number walk->index. */
+static qix_status read_entry(qix_term_walk *walk, qix_fault *fault)
+{
+    qix_reader *r = &walk->entry;
+    uint32_t shared, suffix, df;
+    const uint8_t *bytes;
+    uint64_t postings, positions;
+    if (!qix_read_varint32(r, &shared) || !qix_read_varint32(r, &suffix) || !qix_read_bytes(r, suffix, &bytes) ||
+        !qix_read_varint32(r, &df) || !qix_read_varint(r, &postings) || !qix_read_varint(r, &positions))
+        return bad_entry(walk, fault);
+    bool is_first = walk->index % QIX_DICT_BLOCK == 0;
+    if (shared > walk->key_bytes || (is_first && shared > 0) || suffix == 0 || suffix > QIX_KEY_BYTES_MAX - shared)
+        return bad_entry(walk, fault);
+    memcpy(walk->key + shared, bytes, suffix);
+    walk->key_bytes = shared + suffix;
+    walk->term = (qix_term){.df = df,
+                            .postings_at = walk->next_postings_at,
+                            .postings_bytes = postings,
+                            .positions_at = walk->next_positions_at,
+                            .positions_bytes = positions};
+    if (postings > UINT64_MAX - walk->next_postings_at || positions > UINT64_MAX - walk->next_positions_at)
+        return bad_entry(walk, fault);
+    walk->next_postings_at += postings;
+    walk->next_positions_at += positions;
+    return QIX_OK;
+}
+
+/* Point the walk at a block's first entry, which is then to be read. */
+static qix_status enter_block(qix_term_walk *walk, uint64_t block, qix_fault *fault)
+{
+    const qix_segment *segment = walk->segment;
+    const uint8_t *record = segment->section[QIX_TERM_INDEX] + block * QIX_TERM_INDEX_BYTES;
+    bool is_last = block + 1 == qix_dict_blocks(segment);
+    qix_status status = qix_need(segment, record, QIX_TERM_INDEX_BYTES * (is_last ? 1 : 2), fault);
+    if (status)
+        return status;
+    uint64_t from = qix_load_u64(record + 8);
+    uint64_t to = is_last ? segment->section_bytes[QIX_TERMS] : qix_load_u64(record + QIX_TERM_INDEX_BYTES + 8);
+    const uint8_t *terms = segment->section[QIX_TERMS];
+    walk->index = block * QIX_DICT_BLOCK;
+    walk->entry = (qix_reader){terms + from, terms + to};
+    walk->key_bytes = 0;
+    walk->next_postings_at = qix_load_u64(record + 16);
+    walk->next_positions_at = qix_load_u64(record + 24);
+    return qix_need(segment, terms + from, to - from, fault);
+}
+
+/* <0, 0 or >0 as the first key of a block is before, at or after `key`; reads the key only if its head says too little. */
+static qix_status compare_first(qix_term_walk *walk, uint64_t block, const uint8_t *key, uint32_t key_bytes,
+                                int *ret_order, qix_fault *fault)
+{
+    const uint8_t *record = walk->segment->section[QIX_TERM_INDEX] + block * QIX_TERM_INDEX_BYTES;
+    qix_status status = qix_need(walk->segment, record, QIX_KEY_HEAD_BYTES, fault);
+    if (status)
+        return status;
+    uint8_t head[QIX_KEY_HEAD_BYTES] = {0};
+    memcpy(head, key, key_bytes < QIX_KEY_HEAD_BYTES ? key_bytes : QIX_KEY_HEAD_BYTES);
+    *ret_order = memcmp(record, head, sizeof head);
+    if (*ret_order != 0)
+        return QIX_OK;
+    status = enter_block(walk, block, fault);
+    if (!status)
+        status = read_entry(walk, fault);
+    if (!status)
+        *ret_order = compare_keys(walk->key, walk->key_bytes, key, key_bytes);
+    return status;
+}
+
+qix_status qix_terms_next(qix_term_walk *walk, bool *ret_found, qix_fault *fault)
+{
+    *ret_found = walk->index + 1 < walk->segment->info.term_count;
+    if (!*ret_found)
+        return QIX_OK;
+    qix_status status = QIX_OK;
+    if ((walk->index + 1) % QIX_DICT_BLOCK == 0)
+        status = enter_block(walk, (walk->index + 1) / QIX_DICT_BLOCK, fault);
+    else
+        walk->index++;
+    return status ? status : read_entry(walk, fault);
+}
+
+qix_status qix_terms_seek(const qix_segment *segment, const uint8_t *key, uint32_t key_bytes, qix_term_walk *walk,
+                          bool *ret_found, qix_fault *fault)
+{
+    walk->segment = segment;
+    *ret_found = segment->info.term_count > 0;
+    if (!*ret_found)
+        return QIX_OK;
+    /* The last block whose first key is <= key, or the first block. */
+    uint64_t low = 0, high = qix_dict_blocks(segment);
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        int order;
+        qix_status status = compare_first(walk, middle, key, key_bytes, &order, fault);
+        if (status)
+            return status;
+        if (order <= 0)
+            low = middle;
+        else
+            high = middle;
+    }
+    qix_status status = enter_block(walk, low, fault);
+    if (!status)
+        status = read_entry(walk, fault);
+    while (!status && *ret_found && compare_keys(walk->key, walk->key_bytes, key, key_bytes) < 0)
+        status = qix_terms_next(walk, ret_found, fault);
+    return status;
+}
+
+qix_status qix_terms_find(const qix_segment *segment, const uint8_t *key, uint32_t key_bytes, qix_term *ret_term,
+                          bool *ret_found, qix_fault *fault)
+{
+    qix_term_walk walk;
+    qix_status status = qix_terms_seek(segment, key, key_bytes, &walk, ret_found, fault);
+    if (status || !*ret_found)
+        return status;
+    *ret_found = compare_keys(walk.key, walk.key_bytes, key, key_bytes) == 0;
+    if (*ret_found)
+        *ret_term = walk.term;
+    return QIX_OK;
+}
+
+qix_status qix_term_df(const qix_segment *segment, const uint8_t *key, uint32_t key_bytes, uint32_t *ret_df,
+                       qix_fault *ret_fault)
+{
+    qix_term term = {0};
+    bool found;
+    qix_status status = qix_terms_find(segment, key, key_bytes, &term, &found, ret_fault);
+    if (!status)
+        *ret_df = found ? term.df : 0;
+    return status;
+}
