@@ -55,26 +55,15 @@ def _result(rank: int, hit: "SearchHit") -> str:
 
 
 def _highlighted(snippet: "Snippet") -> str:
-    from jird_client.text import plain
+    from jird_client.text import clean
 
     parts, position = [], 0
     for place in snippet.highlights:
-        parts.append(snippet.text[position : place.start])
-        parts.append(click.style(snippet.text[place.start : place.end], bold=True))
+        parts.append(clean(snippet.text[position : place.start]))
+        parts.append(click.style(clean(snippet.text[place.start : place.end]), bold=True))
         position = place.end
-    parts.append(snippet.text[position:])
-    if len(parts) == 1:
-        return plain(parts[0])
-    # The styling itself is made of control characters, so the pieces are made plain one by one.
-    return "".join(part if index % 2 else _plain_piece(part) for index, part in enumerate(parts)).strip()
-
-
-def _plain_piece(text: str) -> str:
-    from jird_client.text import plain
-
-    head = " " if text[:1].isspace() else ""
-    tail = " " if text[-1:].isspace() else ""
-    return f"{head}{plain(text)}{tail}"
+    parts.append(clean(snippet.text[position:]))
+    return "".join(parts).strip()
 
 
 @click.group()

@@ -17,9 +17,14 @@ _KEPT_ENCODED = frozenset(" %/?#[]@!$&'()*+,;=:\\\"<>^`{|}")
 _RUN = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
 
+def clean(text: str) -> str:
+    """Return text on one line, with a blank for each run of control and direction characters."""
+    return _CONTROLS.sub(" ", text)
+
+
 def plain(text: str) -> str:
-    """Return text on one line, without control and direction characters; shape of the words unchanged."""
-    return _CONTROLS.sub(" ", text).strip()
+    """Return a whole title or message as `clean` does, without blanks at its ends."""
+    return clean(text).strip()
 
 
 def readable_url(url: str) -> str:

@@ -108,6 +108,21 @@ class Web:
     body_timeout_ms: int = setting(
         Integer(1, 5 * MINUTE_MS), 30_000, "Time to send the request's body, milliseconds.", ids="J69"
     )
+    search_concurrency: int = setting(
+        Integer(1, 1_024), 16, "Searches that the frontend has under way at a time; others wait their turn.", ids="U84"
+    )
+    search_queue: int = setting(
+        Integer(0, 4_096), 64, "Searches that may wait their turn; more are told to come back."
+    )
+    public_url: str = setting(
+        Text(r"(https?://[A-Za-z0-9.\[\]:-]{1,255})?", 'empty, or the outside address such as "https://example.org"'),
+        "",
+        "Address that browsers see, for opensearch.xml; empty takes it from the request.",
+    )
+    template_dir: Path | None = setting(
+        FilePath(), None, "Folder with templates, static files and extra.toml that replace the built-in ones.",
+        ids="U84 U85",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

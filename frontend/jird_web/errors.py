@@ -1,0 +1,92 @@
+"""The one place where an HTTP status is chosen for what went wrong, and the two forms in which it is told."""
+
+from dataclasses import dataclass, field
+
+from jird_client import errors as client_errors
+
+# How soon a client may try again, in seconds: a restart of the daemon takes about two.
+RETRY_AFTER_S = 2
+
+_WORDS = {
+    400: "bad_request",
+    401: "unauthenticated",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    409: "conflict",
+    413: "body_too_large",
+    414: "query_too_long",
+    415: "unsupported_media_type",
+    429: "too_many_requests",
+    500: "internal",
+    503: "unavailable",
+}
+
+
+@dataclass(eq=False)
+class HttpError(Exception):
+    """A request that is answered with an error.
+
+    Attributes:
+        status: HTTP status code.
+        reason: For programs, upper snake case.
+        message: For people; holds no path, token, or exception text.
+        headers: Further response headers.
+    """
+
+    status: int
+    reason: str
+    message: str
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, str]:
+        """Return the structured answer: error, reason, message."""
+        return {"error": _WORDS.get(self.status, "error"), "reason": self.reason, "message": self.message}
+
+
+_BY_CLASS: dict[type[client_errors.ClientError], int] = {
+    client_errors.DaemonUnreachableError: 503,
+    client_errors.NotReadyError: 503,
+    client_errors.DeadlineError: 503,
+    client_errors.OverloadedError: 503,
+    client_errors.InvalidRequestError: 400,
+    client_errors.NotFoundError: 404,
+    client_errors.ConflictError: 409,
+    client_errors.UnauthenticatedError: 401,
+    client_errors.ForbiddenError: 403,
+}
+
+# Faults inside the daemon: their messages may name files, so people get one that does not (J82).
+_HIDDEN = "the search engine met an internal error; its log says more"
+
+
+def from_client_error(error: client_errors.ClientError) -> HttpError:
+    """Return the HTTP error for a call to the daemon that failed."""
+    status = _BY_CLASS.get(type(error), 500)
+    if status == 500:
+        return HttpError(500, error.reason, _HIDDEN)
+    if error.reason == "QUERY_TOO_LONG":
+        status = 414
+    headers = {}
+    if status == 503:
+        headers["Retry-After"] = str(RETRY_AFTER_S)
+    if status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="jird"'
+    return HttpError(status, error.reason, error.message, headers)
+
+
+def advice(error: HttpError) -> str:
+    """Return what the person in front of the page can do about it."""
+    if error.status == 503:
+        return "Nothing is lost. Please try again in a moment."
+    if error.status == 429:
+        return "You are asking faster than this engine serves one visitor. Please wait a few seconds."
+    if error.status == 414:
+        return "Shorten the query; a few telling words find more than a long passage."
+    if error.status == 400:
+        return (
+            'Check the query for a quotation mark that is not closed or a filter that is not complete, such as "site:".'
+        )
+    if error.status == 404:
+        return "The address may be mistyped. You can search from here."
+    return "If this goes on, please tell the operator of this search engine."

@@ -1,0 +1,126 @@
+"""What all handlers share, and how an answer is made: JSON, a page from a template, or an error in either form."""
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from jird.v1.status_service_pb2 import GetStatusRequest, Status
+from jird_client.channel import AsyncClient
+from jird_client.errors import ClientError
+from jird_settings import Web
+from jird_web.assets import Assets
+from jird_web.errors import HttpError, advice
+from jird_web.gate import SearchGate
+from jird_web.params import read_fields
+
+log = logging.getLogger("jird_web")
+
+# Results must be as fresh as the index, which takes in a page within a second: browsers ask again each time.
+FRESH = "no-cache"
+
+
+@dataclass(slots=True)
+class Site:
+    """One frontend.
+
+    Attributes:
+        web: Its settings.
+        client: The daemon, on search.sock.
+        assets: Templates and static files.
+        gate: Bounds searches under way.
+        daemon_is_lost: Whether the last call found no daemon; kept so that the log says it once.
+    """
+
+    web: Web
+    client: AsyncClient
+    assets: Assets
+    gate: SearchGate
+    daemon_is_lost: bool = False
+
+    async def status(self) -> Status:
+        """Ask the daemon how it is.
+
+        Raises:
+            ClientError: It cannot be asked.
+        """
+        return await self.client.call(self.client.stubs.status.GetStatus, GetStatusRequest())
+
+    def href(self, path: str, **fields: object) -> str:
+        """Return a link to one of our routes, as a browser must ask for it, without fields that are None or ""."""
+        pairs = [(name, str(value)) for name, value in fields.items() if value not in (None, "")]
+        return self.web.path_prefix + path + ("?" + urlencode(pairs, quote_via=quote) if pairs else "")
+
+    def absolute(self, request: Request, path: str) -> str:
+        """Return a full URL of one of our routes, for programs that keep it."""
+        base = self.web.public_url or f"{request.url.scheme}://{request.headers.get('host', '')}"
+        return base + self.href(path)
+
+    def page(
+        self, name: str, values: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        """Render a template."""
+        text = self.assets.templates.get_template(name).render(
+            site=self, href=self.href, extra=self.assets.extra, **values
+        )
+        return HTMLResponse(text, status, {"Cache-Control": FRESH, **(headers or {})})
+
+    def error(self, request: Request, error: HttpError) -> Response:
+        """Answer an error in the form that the request's route and format ask for."""
+        headers = {"Cache-Control": "no-store", **error.headers}
+        if is_for_programs(request):
+            return json_response(error.as_json(), error.status, headers)
+        query = _query_of(request) if error.status != 414 else ""
+        values = {"error": error, "advice": advice(error), "query": query, "route": "/search"}
+        return self.page("error.html", values, error.status, headers)
+
+    def note_daemon(self, error: ClientError | None) -> None:
+        """Log once when the daemon is lost, and once when it is back."""
+        if error is not None and not self.daemon_is_lost:
+            log.warning("daemon.lost reason=%s: pages answer 503 until it is back", error.reason)
+        elif error is None and self.daemon_is_lost:
+            log.warning("daemon.back")
+        self.daemon_is_lost = error is not None
+
+
+def site_of(request: Request) -> Site:
+    """Return the site that a request was made to."""
+    site: Site = request.app.state.site
+    return site
+
+
+def client_of(request: Request) -> str:
+    """Return the address of who asks."""
+    return request.client.host if request.client else ""
+
+
+def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return data as JSON, readable for people too."""
+    body = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return Response(body, status, {"Cache-Control": FRESH, **(headers or {})}, "application/json")
+
+
+def is_for_programs(request: Request) -> bool:
+    """Return whether an error should be JSON."""
+    path: str = request.scope["path"]
+    if path.startswith("/api/") or path in ("/healthz", "/readyz", "/metrics"):
+        return True
+    if request.method == "POST":
+        return "text/html" not in request.headers.get("accept", "")
+    try:
+        return read_fields(request.scope["query_string"]).get("format") == "json"
+    except HttpError:
+        return b"format=json" in request.scope["query_string"]
+
+
+def _query_of(request: Request) -> str:
+    try:
+        fields = read_fields(request.scope["query_string"])
+    except HttpError:
+        return ""
+    return fields.get("q") or fields.get("search") or ""

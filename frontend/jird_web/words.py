@@ -1,0 +1,37 @@
+"""Numbers and times in words, as template filters."""
+
+from datetime import UTC, datetime
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
+
+
+def number(value: int) -> str:
+    """Return a number with its thousands set apart."""
+    return f"{value:,}"
+
+
+def size(byte_count: int) -> str:
+    """Return a size with its unit, in powers of 1,000."""
+    value = float(byte_count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1_000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1_000
+    return f"{value:.1f} TB"
+
+
+def moment(timestamp: Timestamp) -> str:
+    """Return a time in UTC to the minute."""
+    return datetime.fromtimestamp(timestamp.seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def span(duration: Duration) -> str:
+    """Return a duration in its two largest units, e.g. "3 d 4 h"."""
+    left = duration.seconds
+    parts = []
+    for name, length in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        if left >= length:
+            parts.append(f"{left // length} {name}")
+            left %= length
+    return " ".join(parts[:2]) or "0 s"
