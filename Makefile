@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DESTDIR ?=
-PREFIX ?= /usr
+PREFIX ?= /usr/local
 PYTEST_ARGS ?=
 
 .NOTPARALLEL:    # the environment comes before everything else
@@ -75,11 +75,11 @@ requirements: env ## assemble docs/requirements.md from docs/requirements.d
 # --- Installing -----------------------------------------------------------------------------------------------------
 
 .PHONY: install deb clean
-install: ## install for the system's Python below DESTDIR and PREFIX
-	scripts/install.sh "$(DESTDIR)" "$(PREFIX)"
+install: env ## install for the system's Python below DESTDIR and PREFIX
+	$(BIN)/python scripts/install.py --destdir "$(or $(DESTDIR),/)" --prefix "$(PREFIX)"
 
 deb: env ## build build/jird_VERSION_ARCH.deb
-	scripts/make_deb.sh
+	$(BIN)/python scripts/make_deb.py
 
 clean: ## remove what was built, but not ./data
 	rm -rf build dist $(VENV) native/jird_native/_qix.c native/jird_native/*.so proto/jird/v1/*_pb2*.py*
