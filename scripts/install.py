@@ -152,7 +152,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--destdir", type=Path, default=Path("/"), help="root of the tree to install into (default: /)")
     parser.add_argument("--prefix", type=Path, default=Path("/usr/local"), help="default: /usr/local")
-    base = Path(sys._base_executable)
+    base = Path(sys.executable).resolve()  # what the virtual environment was made from
     parser.add_argument("--python", type=Path, default=base, help="the Python that will run it (default: this one)")
     arguments = parser.parse_args()
     layout = Layout(arguments.destdir.absolute(), arguments.prefix, arguments.python)

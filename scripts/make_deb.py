@@ -103,8 +103,8 @@ def main() -> int:
     architecture = run("dpkg", "--print-architecture")
     shutil.rmtree(TREE, ignore_errors=True)
     TREE.mkdir(parents=True)
-    install = [sys.executable, "scripts/install.py", "--destdir", TREE, "--prefix", "/usr", "--python", DEBIAN_PYTHON]
-    run(*install)
+    options = ("--destdir", TREE, "--prefix", "/usr", "--python", DEBIAN_PYTHON)
+    run(sys.executable, "scripts/install.py", *options)
     set_modes(TREE)
     write_control(TREE, version, architecture)
     os.environ["SOURCE_DATE_EPOCH"] = run("git", "log", "-1", "--format=%ct")
