@@ -204,6 +204,21 @@ def mark_not_indexable(
     return PageChange(url_id, is_new_content=False, is_index_changed=_put_page(txn, url_id, old, new))
 
 
+def mark_indexable(txn: Txn, url_id: int) -> PageChange:
+    """Put a page back that was kept out only because another one was to stand for it.
+
+    Raises:
+        NotFoundError: There is no such page.
+    """
+    old = txn.get(PAGES, url_id)
+    if old is None:
+        raise NotFoundError(f"no page {url_id}", "PAGE_UNKNOWN")
+    new = msgspec.structs.replace(
+        old, is_indexable=True, not_indexable_reason="", anchors=collect_anchors(txn, url_id)
+    )
+    return PageChange(url_id, is_new_content=False, is_index_changed=_put_page(txn, url_id, old, new))
+
+
 def get_page(txn: Txn, url: str) -> tuple[int, Page] | None:
     """Number and row of a canonical URL; None when it never answered."""
     url_id = find_url(txn, url)
