@@ -39,3 +39,28 @@ class CrawlType(IntEnum):
     FILE_CRAWL = 0
     ROBOTSTXT_FETCH = 1
     METADATA_CRAWL = 2
+
+
+# Ends that may be a fluke: tried a second time at once, one time (U53).
+FLUKES = frozenset(
+    {
+        ExitCode.UNKNOWN_ERROR,
+        ExitCode.CONNECTION_FAILED,
+        ExitCode.REQUEST_TIMEOUT,
+        ExitCode.ERROR_READING_RESPONSE,
+    }
+)
+
+# Ends that say something about the content of a URL (U54).
+CONTENTFUL = frozenset(
+    {
+        ExitCode.FILE_INGESTED,
+        ExitCode.FILE_OF_UNKNOWN_TYPE,
+        ExitCode.PERMANENT_REDIRECT,
+        ExitCode.REDIRECT,
+        ExitCode.FILE_NOT_FOUND,
+        ExitCode.FILE_GONE,
+        ExitCode.NOT_CANONICAL,
+        ExitCode.DUPLICATE,
+    }
+)
