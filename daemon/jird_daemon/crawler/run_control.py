@@ -1,0 +1,228 @@
+"""Runs from the crawl loop's point of view: started, stopped, looked after, ended.
+
+What a run is and may do stands in frontier/runs.py; here it is set going, its waiting rows are woken when they fall
+due, rows of origins that were set aside are cleared away, and it is ended when its budget is spent.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+
+from jird_daemon.clock import Clock
+from jird_daemon.control import StartCrawl
+from jird_daemon.crawler.commits import Committer
+from jird_daemon.crawler.seeds import SeedChecker
+from jird_daemon.errors import InvalidArgumentError
+from jird_daemon.frontier.batch import FrontierBatch
+from jird_daemon.frontier.frontier import ActiveRun, Frontier
+from jird_daemon.frontier.runs import RunPlan, Started, default_scope, get_run, running_runs, start_run
+from jird_daemon.log import get_logger
+from jird_daemon.outcome import ExitCode
+from jird_daemon.store.env import Store
+from jird_daemon.store.tables import Run, RunReason, RunState, Scope
+from jird_settings import Crawl
+
+# J55, J56, J57 and the contract: caps on what a start may ask for.
+DEPTH_MAX = 32
+PAGES_MAX = 10_000_000
+DELAY_MS_MAX = 600_000
+NAME_CHARS_MAX = 200
+
+_log = get_logger("runs")
+
+
+class RunControl:
+    """Belongs to the event loop's thread."""
+
+    def __init__(
+        self,
+        store: Store,
+        crawl: Crawl,
+        clock: Clock,
+        frontier: Frontier,
+        committer: Committer,
+        seeds: SeedChecker,
+        join: Callable[[int], Awaitable[None]],
+        wake: Callable[[], None],
+    ) -> None:
+        """Take the parts it works with.
+
+        Args:
+            store: For reading.
+            crawl: Defaults.
+            clock: Time.
+            frontier: Where runs are activated.
+            committer: Where they are changed.
+            seeds: Checks the seeds of a start.
+            join: Waits until nothing of a run is in flight.
+            wake: Lets the crawl loop look again.
+        """
+        self._store = store
+        self._crawl = crawl
+        self._clock = clock
+        self._frontier = frontier
+        self._committer = committer
+        self._seeds = seeds
+        self._join = join
+        self._wake = wake
+        self._tasks: dict[tuple[int, ...], asyncio.Task[object]] = {}
+
+    async def start(self, request: StartCrawl) -> int:
+        """Make or resume a run; returns its number.
+
+        Raises:
+            InvalidUrlError: A seed is refused; the reason names the rule.
+            InvalidArgumentError: An option is out of range.
+            OverloadedError: Too many runs are active.
+            StoreFullError: There is no room for it.
+        """
+        plan = self._plan(request, await self._seeds.check(request.seeds))
+        now_s = self._clock.now_s()
+
+        def begin(batch: FrontierBatch) -> Started:
+            started = start_run(batch.txn, plan, now_s, self._crawl.max_active_runs)
+            if started.is_new:
+                batch.discover(started.run_id, plan.seeds, 0)
+            return started
+
+        started = await self._committer.submit(begin)
+        _log.info("run.started", run=started.run_id, seeds=len(plan.seeds), resumed=not started.is_new)
+        self._activate(started.run_id)
+        return started.run_id
+
+    async def stop(self, run_id: int = 0) -> tuple[int, ...]:
+        """Pause a run, or all; returns those that were running, when nothing of theirs is in flight any more (J94).
+
+        Raises:
+            NotFoundError: There is no such run.
+        """
+        if run_id:
+            with self._store.read() as txn:
+                get_run(txn, run_id)
+        run_ids = [run_id] if run_id in self._frontier.runs else [] if run_id else list(self._frontier.runs)
+        for number in run_ids:
+            self._frontier.drain(number)
+        await asyncio.gather(*(self._join(number) for number in run_ids))
+        return tuple(await self._end(run_ids, RunReason.STOPPED))
+
+    async def resume_running(self) -> tuple[int, ...]:
+        """Go on with the runs that the store calls running; returns them."""
+        run_ids = self._running()
+        for run_id in run_ids:
+            self._activate(run_id)
+        return tuple(run_ids)
+
+    async def pause_running(self, reason: RunReason) -> tuple[int, ...]:
+        """Pause what the store calls running; returns the runs paused (F99)."""
+        return tuple(await self._end(self._running(), reason))
+
+    def take_over(self, ended: Iterable[ActiveRun]) -> None:
+        """Take note of runs that a commit has ended."""
+        for active in ended:
+            run = active.run
+            _log.info(
+                "run.ended", run=active.run_id, state=RunState(run.state).name.lower(),
+                reason=RunReason(run.reason).name.lower(), requests=run.counts.requests, ingested=run.counts.ingested,
+                failed=run.counts.failed, dropped=run.counts.dropped,
+            )  # fmt: skip
+
+    def look_after(self) -> None:
+        """Do what is due for every active run; work on the store is begun, not waited for."""
+        now_ms = round(self._clock.now_s() * 1000)
+        for run_id, active in list(self._frontier.runs.items()):
+            if active.run.state != RunState.RUNNING:
+                if not active.leases:
+                    self._frontier.forget(run_id)
+            elif active.is_draining:
+                continue
+            elif active.next_due_ms is not None and active.next_due_ms <= now_ms:
+                self._begin((run_id,), partial(FrontierBatch.wake_due, run_id=run_id, now_ms=now_ms))
+            elif active.budget_left <= 0 and not active.leases:
+                end = partial(FrontierBatch.end, run_id=run_id, state=RunState.PAUSED, reason=RunReason.BUDGET)
+                self._begin((run_id,), end)
+        for key in list(self._frontier.set_aside):
+            self._frontier.set_aside.discard(key)
+            code = int(ExitCode.CONNECTION_FAILED)
+            self._begin(key, partial(FrontierBatch.sweep, run_id=key[0], origin_id=key[1], exit_code=code))
+
+    def next_due_s(self) -> float | None:
+        """Seconds until a waiting row of an active run falls due; None when none waits."""
+        now_s = self._clock.now_s()
+        due = [
+            max(active.next_due_ms / 1000 - now_s, 0.0)
+            for run_id, active in self._frontier.runs.items()
+            if active.next_due_ms is not None and not active.is_draining and (run_id,) not in self._tasks
+        ]
+        return min(due, default=None)
+
+    async def close(self) -> None:
+        """Wait for what was begun."""
+        if self._tasks:
+            await asyncio.wait(list(self._tasks.values()))
+
+    def _plan(self, request: StartCrawl, seeds: tuple[str, ...]) -> RunPlan:
+        crawl = self._crawl
+        depth = _in_range("max_depth", request.max_depth, crawl.max_depth, DEPTH_MAX)
+        pages = _in_range("max_pages", request.max_pages, crawl.max_pages, PAGES_MAX)
+        if request.delay_ms is not None:
+            _in_range("delay_ms", request.delay_ms, 0, DELAY_MS_MAX)
+        if len(request.name) > NAME_CHARS_MAX:
+            raise InvalidArgumentError(f"name has {len(request.name)} characters; at most {NAME_CHARS_MAX}")
+        scope = Scope(request.scope) if request.scope else default_scope(len(seeds), crawl.same_origin_only)
+        return RunPlan(seeds, depth, pages, scope, crawl.frontier_cap, request.delay_ms, request.name)
+
+    def _activate(self, run_id: int) -> None:
+        with self._store.read() as txn:
+            run = get_run(txn, run_id)
+        if run.state != RunState.RUNNING:
+            return  # nothing was left to do
+        active = self._frontier.activate(run_id, run)
+        active.next_due_ms = 0  # the first look finds what is due
+        self._wake()
+
+    def _running(self) -> list[int]:
+        with self._store.read() as txn:
+            return [run_id for run_id, _ in running_runs(txn)]
+
+    async def _end(self, run_ids: list[int], reason: RunReason) -> list[int]:
+        def pause(batch: FrontierBatch) -> list[int]:
+            running = [run_id for run_id in run_ids if batch.run(run_id).state == RunState.RUNNING]
+            for run_id in running:
+                batch.end(run_id, RunState.PAUSED, reason)
+            return running
+
+        if not run_ids:
+            return []
+        paused = await self._committer.submit(pause)
+        for run_id in run_ids:
+            self._frontier.forget(run_id)
+        return paused
+
+    def _begin(self, key: tuple[int, ...], work: Callable[[FrontierBatch], object]) -> None:
+        """Submit work for a run or an origin, once at a time."""
+        if key in self._tasks:
+            return
+        task = asyncio.get_running_loop().create_task(self._committer.submit(work))
+        self._tasks[key] = task
+        task.add_done_callback(lambda task: self._ended(key, task))
+
+    def _ended(self, key: tuple[int, ...], task: asyncio.Task[object]) -> None:
+        del self._tasks[key]
+        if not task.cancelled() and task.exception() is not None:
+            _log.error("run.upkeep_failed", run=key[0], error=repr(task.exception()), then="trying again")
+            if len(key) == 2:
+                self._frontier.set_aside.add((key[0], key[1]))
+        self._wake()
+
+
+def scope_reached(run: Run) -> bool:
+    """Whether a run did what was planned (Y26): all that was admitted was dealt with, and nothing was dropped."""
+    return run.state == RunState.COMPLETED and not run.counts.dropped
+
+
+def _in_range(name: str, value: int | None, default: int, most: int) -> int:
+    if value is None:
+        return default
+    if not 0 <= value <= most:
+        raise InvalidArgumentError(f"{name} is {value}; it must be 0 to {most}", "OPTION_RANGE")
+    return value

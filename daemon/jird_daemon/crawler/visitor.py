@@ -1,0 +1,171 @@
+"""The network side of a visit: where a host is, its robots.txt, the page itself, and what the parser makes of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from jird_daemon.clock import Clock
+from jird_daemon.crawler.admission import Admission
+from jird_daemon.crawler.crawl_log import validator
+from jird_daemon.crawler.fetcher import AuthorityBundle, Fetcher
+from jird_daemon.crawler.resolver import Resolved, Resolver
+from jird_daemon.crawler.response import Response
+from jird_daemon.crawler.transfer import FetchRequest, extra_lines, header_line, media_type
+from jird_daemon.errors import InvalidUrlError, ParserFailedError
+from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind
+from jird_daemon.frontier.frontier import Lease
+from jird_daemon.frontier.rules import OriginRules
+from jird_daemon.outcome import ExitCode
+from jird_daemon.store.tables import Origin
+from jird_daemon.url.address import AddressPolicy
+from jird_daemon.url.canonical import canonicalize, split
+from jird_daemon.url.robots import BODY_BYTES_MAX
+from jird_settings import Settings
+
+# J155: what is read and indexed; parameters do not count.
+DOCUMENT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
+# RFC 9309 section 2.3.1.2: at least five redirects are followed for robots.txt, also to other hosts.
+ROBOTS_REDIRECTS_MAX = 5
+
+
+class Parser(Protocol):
+    """What the crawl needs of extract.pool.ParsePool."""
+
+    async def parse(self, job: ParseJob) -> ParsedDocument:
+        """Parse one page. Raises ParserFailedError."""
+        ...
+
+
+class Visitor:
+    """Sends requests for leases. Belongs to one event loop; keeps no state of the crawl."""
+
+    def __init__(
+        self, settings: Settings, rules: OriginRules, admission: Admission, parser: Parser, clock: Clock
+    ) -> None:
+        """Prepare; makes no connection.
+
+        Raises:
+            OSError: A configured file of authorities cannot be read.
+        """
+        crawl, network = settings.crawl, settings.network
+        self._crawl = crawl
+        self._rules = rules
+        self._admission = admission
+        self._parser = parser
+        self._clock = clock
+        self.product_token = crawl.user_agent.split(" ", 1)[0]
+        addresses = AddressPolicy(network.allow_private, network.ports)
+        self._resolver = Resolver(network, rules, addresses, clock)
+        self._fetcher = Fetcher(
+            _checker(addresses),
+            crawl.user_agent,
+            connect_timeout_ms=crawl.connect_timeout_ms,
+            request_timeout_ms=crawl.request_timeout_ms,
+        )
+        self._network_ca = (network.ca_file,) if network.ca_file else ()
+        self._bundles: dict[Path | None, AuthorityBundle] = {}
+        for path in {None, *(rule.ca_file for rule in settings.hosts)}:
+            self._bundles[path] = AuthorityBundle((*self._network_ca, path) if path else self._network_ca)
+
+    async def resolve(self, host: str, port: int) -> Resolved:
+        """Where a host is, all its addresses checked."""
+        return await self._resolver.resolve(host, port)
+
+    async def fetch_page(self, lease: Lease, resolved: Resolved) -> Response:
+        """Ask for a leased URL, with what its last answer said for comparison (J170)."""
+        conditions = []
+        if etag := validator(lease.etag):
+            conditions.append(header_line("If-None-Match", etag))
+        if modified := validator(lease.last_modified):
+            conditions.append(header_line("If-Modified-Since", modified))
+        return await self._send(
+            lease.url, lease.source.origin.host, lease.source.origin.port, resolved,
+            max_bytes=self._crawl.max_body_bytes, headers=tuple(conditions), accept=DOCUMENT_TYPES,
+        )  # fmt: skip
+
+    async def fetch_robots(self, origin: Origin) -> list[Response]:
+        """Ask for an origin's robots.txt, following redirects; every answer, the one that counts last.
+
+        A redirect that leads nowhere, or where we may not go, counts as no answer (J112).
+        """
+        url = f"{origin.name}/robots.txt"
+        answers: list[Response] = []
+        while True:
+            answer = await self._fetch_robots_url(url)
+            answers.append(answer)
+            next_url = _location(answer)
+            if next_url is None or len(answers) > ROBOTS_REDIRECTS_MAX:
+                return answers
+            refusal = self._admission.refusal(next_url, is_seed=True)
+            if refusal is not None:
+                answers.append(self._no_answer(next_url, ExitCode.BLOCKED_URL_BY_LOCAL_POLICY, refusal.message))
+                return answers
+            url = next_url
+
+    async def parse(self, response: Response) -> tuple[ParsedDocument | None, str]:
+        """What a page's content is; a document, or None and the reason why the parser has none."""
+        content_type = response.header("content-type")
+        kind = media_type(content_type)
+        if kind not in DOCUMENT_TYPES:
+            return ParsedDocument(ParseKind.UNKNOWN_TYPE, media_type=kind[:255]), ""
+        job = ParseJob(
+            response.url, response.body, content_type, response.all("x-robots-tag"), response.all("link"),
+            self.product_token,
+        )  # fmt: skip
+        try:
+            return await self._parser.parse(job), ""
+        except ParserFailedError as error:
+            return None, f"the parser had to be given up: {error.reason}: {error.message}"
+
+    async def close(self) -> None:
+        """Break off what runs."""
+        await self._fetcher.close()
+        await self._resolver.close()
+        for bundle in self._bundles.values():
+            bundle.close()
+
+    async def _fetch_robots_url(self, url: str) -> Response:
+        parts = split(url)
+        resolved = await self.resolve(parts.host, parts.port)
+        return await self._send(url, parts.host, parts.port, resolved, max_bytes=BODY_BYTES_MAX, is_cut=True)
+
+    async def _send(
+        self,
+        url: str,
+        host: str,
+        port: int,
+        resolved: Resolved,
+        *,
+        max_bytes: int,
+        headers: tuple[str, ...] = (),
+        accept: frozenset[str] = frozenset(),
+        is_cut: bool = False,
+    ) -> Response:
+        if resolved.failure is not None:
+            return self._no_answer(url, resolved.failure, resolved.message)
+        rule = self._rules.of(host).host
+        request = FetchRequest(
+            url, host, port, resolved.addresses, (*headers, *extra_lines(rule.headers)), accept, max_bytes, is_cut,
+            self._bundles[rule.ca_file].path,
+        )  # fmt: skip
+        return await self._fetcher.fetch(request)
+
+    def _no_answer(self, url: str, failure: ExitCode, message: str) -> Response:
+        return Response(url, self._clock.now_s(), 0.0, failure=failure, message=message)
+
+
+def _location(answer: Response) -> str | None:
+    if answer.status not in (301, 302, 303, 307, 308) or not answer.header("location"):
+        return None
+    try:
+        return canonicalize(answer.header("location"), answer.url)
+    except InvalidUrlError:
+        return None
+
+
+def _checker(addresses: AddressPolicy) -> Callable[[str, int], str | None]:
+    def check(address: str, port: int) -> str | None:
+        refusal = addresses.check(address, port)
+        return None if refusal is None else refusal.reason
+
+    return check
