@@ -1,0 +1,75 @@
+"""Everything that is known of one URL, gathered from the store's tables."""
+
+from itertools import islice
+
+from jird.v1 import crawl_service_pb2 as crawl_pb
+from jird.v1 import document_pb2 as document_pb
+from jird_daemon.errors import NotFoundError
+from jird_daemon.rpc.convert import document_message, generation_message, timestamp
+from jird_daemon.store.tables import GENERATIONS, INLINKS, LINKS, PAGES, URLS, LinkSet, Page
+from jird_daemon.store.text_pile import decode_pile
+from jird_daemon.store.txn import Txn
+from jird_daemon.store.urls import find_url
+
+INLINKS_MAX = 100  # the contract's number
+GENERATIONS_MAX = 1_000  # newest; a page that changes daily fills them in three years
+NEVER_ANSWERED = "it was discovered, and has not answered yet"
+
+
+def read_page(txn: Txn, url: str, *, with_text: bool) -> crawl_pb.Page:
+    """Gather a page.
+
+    Args:
+        txn: A snapshot.
+        url: Canonical.
+        with_text: Also read its stored text.
+
+    Raises:
+        NotFoundError: The URL was never heard of.
+        CorruptBlobError: The stored text is damaged.
+    """
+    url_id = find_url(txn, url)
+    if url_id is None:
+        raise NotFoundError(f"{url} was never heard of", "PAGE_UNKNOWN")
+    page = txn.get(PAGES, url_id)
+    inlinks = _inlinks(txn, url_id)
+    if page is None:
+        document = document_pb.Document(url=url)
+        return crawl_pb.Page(document=document, not_searchable_reason=NEVER_ANSWERED, inlinks=inlinks)
+    scan = txn.scan(GENERATIONS, (url_id, 0), (url_id + 1, 0), reverse=True)
+    generations = [generation for _, generation in islice(scan, GENERATIONS_MAX)]
+    links = txn.get(LINKS, url_id) or LinkSet()
+    message = crawl_pb.Page(
+        document=document_message(url, page, generations[0] if generations else None),
+        is_searchable=page.is_indexable,
+        not_searchable_reason="" if page.is_indexable else page.not_indexable_reason,
+        http_status=page.http_status,
+        fetch_time=timestamp(page.fetch_time_s),
+        exit_code=page.exit_code,  # type: ignore[arg-type]
+        media_type=page.media_type,
+        etag=page.etag,
+        last_modified=page.last_modified,
+        canonical_url=page.canonical_url,
+        content_digest=page.content_digest.hex(),
+        text_digest=page.text_digest.hex(),
+        content_bytes=page.content_bytes,
+        generations=map(generation_message, generations),
+        links=[crawl_pb.Link(url=link.to_url, text=link.text, is_nofollow=link.is_nofollow) for link in links.links],
+        inlinks=inlinks,
+        images=_images(url, page),
+    )
+    if with_text and page.text_digest:
+        message.text = decode_pile(txn.get_blob(page.text_digest)).text
+    return message
+
+
+def _inlinks(txn: Txn, url_id: int) -> list[str]:
+    scan = txn.scan(INLINKS, (url_id, 0), (url_id + 1, 0))
+    urls = (txn.get(URLS, from_id) for (_, from_id), _ in islice(scan, INLINKS_MAX))
+    return [url.url for url in urls if url is not None]
+
+
+def _images(url: str, page: Page) -> list[document_pb.Image]:
+    return [
+        document_pb.Image(url=image.url, alt=image.alt, page_url=url, page_title=page.title) for image in page.images
+    ]
