@@ -3,7 +3,7 @@
 The file MANIFEST in the index folder has two lines, both UTF-8 and ending in a newline:
 
     jird index manifest 1 <BLAKE2b-32 of the second line without its newline, in hexadecimal>
-    {"version":1,"store_id":...}
+    {"store_id":...,"generation":...}
 
 The second is the JSON of a Manifest. The file is replaced as a whole: written to MANIFEST.new, synced, renamed, and the
 folder synced. All that it names was synced before, so that a manifest which can be read names files that are whole.
@@ -46,7 +46,6 @@ class ManifestSegment(msgspec.Struct, frozen=True):
 class Manifest(msgspec.Struct, frozen=True):
     """A durable state of the index."""
 
-    version: int
     store_id: str  # hexadecimal; of the store that it was made from
     generation: int  # of the store that it covers
     analysis_version: int  # of the tokenizer
@@ -54,6 +53,7 @@ class Manifest(msgspec.Struct, frozen=True):
     field_weights: tuple[int, ...]  # that lengths and frequencies were folded with
     max_chars: int  # of a document's text that are indexed
     segments: tuple[ManifestSegment, ...] = ()
+    version: int = MANIFEST_VERSION
 
     @property
     def document_count(self) -> int:
@@ -78,6 +78,12 @@ class Fingerprint:
             if found != expected:
                 return f"{name} {found}, expected {expected}"
         return ""
+
+
+def file_names(manifest: Manifest) -> frozenset[str]:
+    """Every file that a manifest names."""
+    names = {name for segment in manifest.segments for name in (segment.name, segment.tombstones)}
+    return frozenset(names - {""})
 
 
 def encode_manifest(manifest: Manifest) -> bytes:

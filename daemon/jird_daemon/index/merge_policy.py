@@ -63,7 +63,7 @@ def changed_since_base(sizes: Sequence[SegmentSize]) -> int:
 
 
 def _growing_run(sizes: Sequence[SegmentSize]) -> tuple[int, ...]:
-    """The longest run of segments that do not grow too fast, in order of size, from the smallest that has a like one."""
+    """The longest run of segments, ordered by size, that do not grow too fast; it begins as small as can be."""
     order = sorted(range(len(sizes)), key=lambda index: (sizes[index].live_count, index))
     weights = [max(sizes[index].live_count, _DOCUMENTS_MIN) for index in order]
     for first in range(len(order) - 1):

@@ -121,7 +121,7 @@ class Store:
             StoreFullError: The map or the disk is full. The transaction is rolled back, what was committed stands.
         """
         assert self._writer is not None, "the store is open for reading only"
-        with self._write_lock, _full_means_store_full(self.state_dir):
+        with self._write_lock, store_full_errors(self.state_dir):
             with self._rolling_back(), self._env.begin(write=True) as raw:
                 txn = Txn(raw, self._databases, self._reader, self._writer, self._urls)
                 yield txn
@@ -183,7 +183,7 @@ class Store:
         if self.readonly:
             self._databases = {t.name: self._env.open_db(t.name.encode(), create=False) for t in ALL_TABLES}
             return
-        with _full_means_store_full(self.state_dir), self._env.begin(write=True) as txn:
+        with store_full_errors(self.state_dir), self._env.begin(write=True) as txn:
             for table in ALL_TABLES:
                 self._databases[table.name] = self._env.open_db(table.name.encode(), txn=txn)
             if is_new:
@@ -255,7 +255,7 @@ def _check_schema(env: lmdb.Environment, state_dir: Path) -> None:
 
 
 @contextmanager
-def _full_means_store_full(state_dir: Path) -> Iterator[None]:
+def store_full_errors(state_dir: Path) -> Iterator[None]:
     """Turn the ways in which a full disk or map shows itself into one error."""
     try:
         yield
