@@ -1,0 +1,254 @@
+"""The links of a page: where they lead, what they are called, where they stand, and which may be followed.
+
+One link that cannot be read costs itself alone (F39). Everything else about a link is known without asking anyone.
+"""
+
+import re
+from collections.abc import Iterable
+
+from jird_daemon.errors import InvalidUrlError
+from jird_daemon.extract.elements import LocationFlag
+from jird_daemon.extract.limits import ANCHOR_CHARS_MAX, DIRECTIVE_CHARS_MAX, DOCUMENT_LINKS_MAX
+from jird_daemon.extract.walk import Attributes, PageTree, RawLink
+from jird_daemon.store.tables import Link
+from jird_daemon.url.canonical import html_link, origin_of, split
+from jird_daemon.url.link_header import parse_link_header
+
+# U45.
+FILE, DOCUMENT, FEED, STYLESHEET, SCRIPT = 0, 1, 2, 3, 4
+MEDIA, MEDIA_IMAGE, MEDIA_AUDIO, MEDIA_VIDEO = 100, 101, 102, 103
+# U47.
+SELF_LINK, IN_LINK, OUT_LINK = 0, 1, 2
+REL_NOFOLLOW, REL_ME, REL_TAG = 1, 2, 4
+
+_FRAME = int(LocationFlag.IN_NAV | LocationFlag.IN_ASIDE | LocationFlag.IN_HEADER | LocationFlag.IN_FOOTER)
+_IN_HEADLINE = int(LocationFlag.IN_HEADLINE)
+
+_EXTENSIONS = {
+    **dict.fromkeys(
+        ("html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "txt", "md", "pdf", "odt", "doc", "docx", "ps", "epub"),
+        DOCUMENT,
+    ),
+    **dict.fromkeys(("rss", "atom"), FEED),
+    "css": STYLESHEET,
+    **dict.fromkeys(("js", "mjs"), SCRIPT),
+    **dict.fromkeys(
+        ("png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "bmp", "ico", "tif", "tiff", "jxl"), MEDIA_IMAGE
+    ),
+    **dict.fromkeys(("mp3", "ogg", "oga", "opus", "flac", "wav", "m4a", "aac"), MEDIA_AUDIO),
+    **dict.fromkeys(("mp4", "webm", "mkv", "avi", "mov", "mpg", "mpeg", "ogv", "m4v"), MEDIA_VIDEO),
+    **dict.fromkeys(
+        ("zip", "gz", "tgz", "xz", "bz2", "zst", "7z", "rar", "tar", "jar", "deb", "rpm", "iso", "img", "exe", "msi",
+         "dmg", "apk", "bin", "dll", "so", "whl", "woff", "woff2", "ttf", "otf", "eot", "swf", "torrent", "csv", "xls",
+         "xlsx", "ods", "ppt", "pptx", "odp", "xml", "json", "yaml", "sig", "asc"),
+        FILE,
+    ),
+}  # fmt: skip
+_TYPES = {
+    "application/rss+xml": FEED, "application/atom+xml": FEED, "application/feed+json": FEED, "text/css": STYLESHEET,
+    "text/javascript": SCRIPT, "text/html": DOCUMENT, "application/xhtml+xml": DOCUMENT, "application/pdf": DOCUMENT,
+}  # fmt: skip
+_MEDIA_TREES = {"image": MEDIA_IMAGE, "audio": MEDIA_AUDIO, "video": MEDIA_VIDEO}
+_REFRESH = re.compile(r"""\s*\d*(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)""", re.IGNORECASE)
+_DOCUMENT_RELS = frozenset({"next", "prev", "alternate", "canonical"})
+
+
+def effective_base(bases: Iterable[Attributes], url: str, encoding: str) -> str:
+    """Give what relative links are resolved against.
+
+    Args:
+        bases: The page's base elements in tree order.
+        url: Canonical URL that answered (F53).
+        encoding: Python codec of the page.
+    """
+    # J140: the first with href decides, also when it is invalid.
+    for attributes in bases:
+        href = attributes.get("href")
+        if href is not None:
+            try:
+                return html_link(href, url, encoding)
+            except InvalidUrlError:
+                return url
+    return url
+
+
+class LinkReader:
+    """Turns what the walk found into links."""
+
+    def __init__(self, tree: PageTree, text: str, url: str, encoding: str) -> None:
+        self._tree = tree
+        self._text = text
+        self._url = url
+        self._host = split(url).host
+        self._encoding = encoding
+        self.base = effective_base(tree.bases, url, encoding)
+        self.is_truncated = False
+
+    def canonical(self, header: Iterable[str]) -> str:
+        """Find the address that the page calls its own: valid, of the same origin, not the page itself; else "".
+
+        Args:
+            header: Link fields of the answer; they count when the page has no canonical link.
+        """
+        # J147: the first in tree order. J148, J163: what is not usable names nothing, and a later one is not asked.
+        for attributes in self._tree.head_links:
+            rels = rel_words(attributes.get("rel"))
+            if rels is not None and "canonical" in rels and attributes.get("href"):
+                return "" if "nofollow" in rels else self._usable_canonical(attributes["href"] or "")
+        for value in header:
+            for link in parse_link_header(value):
+                if "canonical" in link.rels and not link.is_foreign:
+                    return "" if "nofollow" in link.rels else self._usable_canonical(link.target)
+        return ""
+
+    def _usable_canonical(self, href: str) -> str:
+        try:
+            target = html_link(href, self.base, self._encoding)
+        except InvalidUrlError:
+            return ""
+        return target if target != self._url and origin_of(target) == origin_of(self._url) else ""
+
+    def links(self, canonical_url: str, is_nofollow: bool) -> tuple[Link, ...]:
+        """Give the unique links in tree order, at most DOCUMENT_LINKS_MAX.
+
+        Args:
+            canonical_url: From `canonical`; its place is reserved first (J161).
+            is_nofollow: Whether the page forbids to follow any of its links (J138).
+        """
+        found: dict[str, Link] = {}
+        if canonical_url:
+            found[canonical_url] = self._make(canonical_url, "", 0, False, {}, 0, is_nofollow)
+        for attributes in self._tree.head_links:
+            self._add_head_link(found, attributes, is_nofollow)
+        for attributes in self._tree.metas:
+            if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
+                self._add_refresh(found, attributes.get("content") or "", is_nofollow)
+        for raw in self._tree.links:
+            self._add(found, raw, is_nofollow)
+        return tuple(found.values())
+
+    def _resolve(self, href: str | None) -> str:
+        try:
+            return html_link(href, self.base, self._encoding) if href is not None else ""
+        except InvalidUrlError:
+            return ""  # F39, J143
+
+    def _add_head_link(self, found: dict[str, Link], attributes: Attributes, is_nofollow: bool) -> None:
+        rels = rel_words(attributes.get("rel"))
+        if rels is None or not rels & _DOCUMENT_RELS or "stylesheet" in rels:
+            return
+        target = self._resolve(attributes.get("href"))
+        if target and target not in found and self._has_room(found):
+            title = " ".join((attributes.get("title") or "")[:ANCHOR_CHARS_MAX].split())
+            rel = _rel_flags(rels)
+            found[target] = self._make(target, title, 0, False, attributes, rel, is_nofollow)
+
+    def _add_refresh(self, found: dict[str, Link], content: str, is_nofollow: bool) -> None:
+        refresh = _REFRESH.match(content[:DIRECTIVE_CHARS_MAX])
+        target = self._resolve(refresh[1]) if refresh is not None else ""
+        if target and target not in found and self._has_room(found):
+            found[target] = self._make(target, "", 0, False, {}, 0, is_nofollow)
+
+    def _add(self, found: dict[str, Link], raw: RawLink, is_nofollow: bool) -> None:
+        attributes = raw.attributes
+        target = self._resolve(attributes["href"])
+        if not target:
+            return
+        known = found.get(target)
+        if known is None and not self._has_room(found):
+            return
+        rel = attributes.get("rel")
+        rel_flags = 0 if rel is None else _rel_flags(rel_words(rel))
+        link = self._make(target, self._text_of(raw), raw.flags, raw.has_headline, attributes, rel_flags, is_nofollow)
+        found[target] = link if known is None else _merge(known, link)
+
+    def _has_room(self, found: dict[str, Link]) -> bool:
+        if len(found) < DOCUMENT_LINKS_MAX:
+            return True
+        self.is_truncated = True
+        return False
+
+    def _text_of(self, raw: RawLink) -> str:
+        text = raw.text
+        if raw.range is not None and raw.range.start >= 0:
+            text = self._text[raw.range.start : raw.range.end]
+            if "\n" in text:
+                text = " ".join(text.split())
+        if not text:
+            text = raw.alt
+            if not text:
+                title = raw.attributes.get("title") or raw.attributes.get("aria-label") or raw.attributes.get("alt")
+                text = " ".join(title[: 4 * ANCHOR_CHARS_MAX].split()) if title else ""
+        return text[:ANCHOR_CHARS_MAX]
+
+    def _make(
+        self, target: str, text: str, flags: int, has_headline: bool, attributes: Attributes, rel_flags: int,
+        is_page_nofollow: bool,
+    ) -> Link:  # fmt: skip
+        is_nofollow = is_page_nofollow or bool(rel_flags & REL_NOFOLLOW)
+        destination = destination_type(target, attributes.get("type"))
+        locality = self._locality(target)
+        is_crawlable = not is_nofollow and locality != SELF_LINK
+        return Link(target, text, is_nofollow, is_crawlable, flags, destination, locality, rel_flags, has_headline)
+
+    def _locality(self, target: str) -> int:
+        # U161.
+        if target == self._url:
+            return SELF_LINK
+        rest = target[target.index("://") + 3 :]
+        if rest.startswith(self._host) and split(target).host == self._host:
+            return IN_LINK
+        return OUT_LINK
+
+
+def rel_words(value: str | None) -> frozenset[str] | None:
+    """Give the words of a rel attribute in lower case; None when it is too long to be read (J163)."""
+    if not value:
+        return frozenset()
+    if len(value) > DIRECTIVE_CHARS_MAX:
+        return None
+    return frozenset(value.lower().split())
+
+
+def _rel_flags(rels: frozenset[str] | None) -> int:
+    if rels is None:
+        return REL_NOFOLLOW
+    return REL_NOFOLLOW * ("nofollow" in rels) | REL_ME * ("me" in rels) | REL_TAG * ("tag" in rels)
+
+
+def destination_type(url: str, media_type: str | None) -> int:
+    """Guess what a link leads to (U45), from its type attribute, else from the end of its path."""
+    if media_type:
+        media_type = media_type.partition(";")[0].strip().lower()
+        known = _TYPES.get(media_type, _MEDIA_TREES.get(media_type.partition("/")[0]))
+        if known is not None:
+            return known
+    name = url.partition("?")[0].rpartition("/")[2]
+    _, dot, extension = name.rpartition(".")
+    if not dot:
+        return DOCUMENT
+    return _EXTENSIONS.get(extension.lower(), DOCUMENT)
+
+
+def _merge(known: Link, other: Link) -> Link:
+    """Make one of two links to one target: the better place stands, and one that may be followed makes both so."""
+    best, rest = (other, known) if _rank(other) > _rank(known) else (known, other)
+    if best.is_nofollow == (known.is_nofollow and other.is_nofollow) and (best.text or not rest.text):
+        return best
+    return Link(
+        best.to_url,
+        best.text or rest.text,
+        known.is_nofollow and other.is_nofollow,
+        known.is_crawlable or other.is_crawlable,
+        best.location_flags,
+        best.destination_type,
+        best.locality,
+        known.rel_flags | other.rel_flags if known.is_nofollow and other.is_nofollow
+        else (known.rel_flags | other.rel_flags) & ~REL_NOFOLLOW,
+        best.has_headline,
+    )  # fmt: skip
+
+
+def _rank(link: Link) -> int:
+    # U157: headlines beat lists, and the page's own text beats its frame.
+    return 2 * (not link.location_flags & _FRAME) + (link.has_headline or bool(link.location_flags & _IN_HEADLINE))

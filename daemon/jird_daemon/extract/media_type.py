@@ -1,0 +1,15 @@
+"""Content-Type, and which of them are read (J155)."""
+
+HTML = "text/html"
+XHTML = "application/xhtml+xml"
+PLAIN = "text/plain"
+# J155: exactly these; what merely contains their names is something else.
+DOCUMENT_TYPES = frozenset({HTML, XHTML, PLAIN})
+
+# A media type has two tokens of at most 127 characters (RFC 6838 section 4.2).
+MEDIA_TYPE_CHARS_MAX = 255
+
+
+def media_type_of(content_type: str) -> str:
+    """Give the media type of a Content-Type field without its parameters, in lower case; "" when there is none."""
+    return content_type.partition(";")[0].strip(" \t").lower()[:MEDIA_TYPE_CHARS_MAX]

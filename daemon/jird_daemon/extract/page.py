@@ -1,0 +1,140 @@
+"""From the bytes of an answer to what jird keeps of it. Pure: no file, no network, the time is an argument."""
+
+import re
+
+from selectolax.lexbor import LexborHTMLParser
+
+from jird_daemon.extract import media_type as media
+from jird_daemon.extract.challenge import challenge_product
+from jird_daemon.extract.charset import DecodedText, decode_body
+from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind
+from jird_daemon.extract.elements import ARTICLE_RANGE
+from jird_daemon.extract.images import read_images
+from jird_daemon.extract.limits import DOCUMENT_TEXT_CHARS_MAX
+from jird_daemon.extract.links import LinkReader
+from jird_daemon.extract.metadata import Metadata
+from jird_daemon.extract.nesting import guard
+from jird_daemon.extract.walk import PageTree, find_overrides
+from jird_daemon.store.text_pile import Marker, MarkerKind, TextPile, encode_pile, pile_digest
+from jird_daemon.url.directives import parse_x_robots_tag
+
+# What XML and protobuf text refuse, and no reader can see (F89): controls but tab and line end, surrogates, and the
+# two that are no characters.
+_UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_CONTROL_BYTES = bytes([*range(0x09), *range(0x0B, 0x0D), *range(0x0E, 0x20), 0x7F])
+_KINDS = {int(kind): kind for kind in MarkerKind}
+# An element that XML closes in its own tag; HTML would leave it open and swallow what follows.
+_SELF_CLOSED = re.compile(
+    r"<((?:script|style|title|textarea|iframe|a|div|span|p|td|i|b|em)\b)([^<>]*)/>", re.IGNORECASE
+)
+
+
+def parse_page(job: ParseJob, now_s: float) -> ParsedDocument:
+    """Read one fetched body.
+
+    Args:
+        job: The body and its headers.
+        now_s: Current time in unix seconds, for `unavailable_after` and dates that lie ahead.
+
+    Returns:
+        The document; of other media types than J155's only the type, of a challenge page all that is known of it.
+    """
+    media_type = media.media_type_of(job.content_type)
+    if media_type not in media.DOCUMENT_TYPES:
+        return ParsedDocument(
+            ParseKind.UNKNOWN_TYPE, media_type, message=f"media type {media_type or 'not stated'} is not indexed"
+        )
+    decoded = decode_body(job.body, job.content_type, is_html=media_type != media.PLAIN)
+    if media_type == media.PLAIN:
+        return _parse_plain(job, media_type, decoded, now_s)
+    return _parse_html(job, media_type, decoded, now_s)
+
+
+def _parse_plain(job: ParseJob, media_type: str, decoded: DecodedText, now_s: float) -> ParsedDocument:
+    directives = parse_x_robots_tag(job.x_robots_tag, job.product_token, now_s).at(now_s)
+    text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
+    truncated = ("document_text_chars",) if len(text) > DOCUMENT_TEXT_CHARS_MAX else ()
+    text = _UNWANTED.sub("", text[:DOCUMENT_TEXT_CHARS_MAX]).strip()
+    pile = TextPile(text)
+    return ParsedDocument(
+        ParseKind.DOCUMENT,
+        media_type,
+        decoded.charset,
+        pile_bytes=encode_pile(pile),
+        pile_digest=pile_digest(pile),
+        is_noindex=directives.is_noindex,
+        is_nofollow=directives.is_nofollow,
+        truncated=truncated,
+    )
+
+
+def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: float) -> ParsedDocument:
+    html = decoded.text
+    if media_type == media.XHTML:
+        html = _SELF_CLOSED.sub(r"<\1\2></\1>", html)
+    if _has_unwanted(job.body, html):
+        html = _UNWANTED.sub("", html)
+    html, was_guarded = guard(html)
+    parser = LexborHTMLParser(html, scripting=True)
+    tree = PageTree()
+    tree.walk(parser, find_overrides(parser, html))
+    if was_guarded:
+        tree.truncated.add("document_nesting")
+    text = tree.builder.text()
+    if "&#" in html and _UNWANTED.search(text):
+        # One for one, so that offsets stay what they are.
+        text = _UNWANTED.sub("\ufffd", text)
+    metadata = Metadata(tree, text)
+    directives = metadata.directives(job.product_token, now_s)
+    directives = (directives | parse_x_robots_tag(job.x_robots_tag, job.product_token, now_s)).at(now_s)
+    reader = LinkReader(tree, text, job.url, decoded.codec)
+    canonical = reader.canonical(job.link)
+    links = reader.links(canonical, directives.is_nofollow)
+    if reader.is_truncated:
+        tree.truncated.add("document_links")
+    language = metadata.language()
+    pile = TextPile(text, _markers(tree), language)
+    title = metadata.title()
+    product = challenge_product(html, title, text)
+    return ParsedDocument(
+        ParseKind.CHALLENGE if product else ParseKind.DOCUMENT,
+        media_type,
+        decoded.charset,
+        title,
+        metadata.description(),
+        metadata.headings(),
+        None,
+        encode_pile(pile),
+        pile_digest(pile),
+        language,
+        links,
+        read_images(tree, reader.base, job.url, decoded.codec),
+        "" if directives.is_nofollow else canonical,
+        directives.is_noindex,
+        directives.is_nofollow,
+        metadata.published_s(parser, html, now_s),
+        tuple(sorted(tree.truncated)),
+        f"challenge page of {product}" if product else "",
+    )
+
+
+def _has_unwanted(body: bytes, html: str) -> bool:
+    """Tell cheaply whether a page may hold characters of _UNWANTED; searching a whole page for them is not cheap."""
+    return len(body.translate(None, _CONTROL_BYTES)) != len(body) or "\ufffe" in html or "\uffff" in html
+
+
+def _markers(tree: PageTree) -> tuple[Marker, ...]:
+    """Give the ranges with text in the order of the pile; without a main element, a single article is the main part."""
+    kinds = [opened.kind for opened in tree.markers]
+    article_is_main = MarkerKind.MAIN not in kinds and kinds.count(ARTICLE_RANGE) == 1
+    ranges = []
+    for opened in tree.markers:
+        if 0 <= opened.start < opened.end:
+            kind = opened.kind
+            if kind == ARTICLE_RANGE:
+                if not article_is_main:
+                    continue
+                kind = MarkerKind.MAIN
+            ranges.append((opened.start, -opened.end, kind))
+    ranges.sort()
+    return tuple(Marker(_KINDS[kind], start, -end) for start, end, kind in ranges)

@@ -1,0 +1,115 @@
+"""The running text of a page while the walk goes through it: blanks, lines, and where things begin and end.
+
+Text is collected raw and normalised a run at a time: runs of white space become one blank, blocks become lines. Offsets
+are known only when the next text is written, because what stands before it (a blank, a line end, nothing) depends on
+it; so a range that is opened waits for that.
+"""
+
+
+class Range:
+    """A stretch of the text, in code points; `start` is -1 until something was written in it."""
+
+    __slots__ = ("end", "kind", "start")
+
+    def __init__(self, kind: int) -> None:
+        self.kind = kind
+        self.start = -1
+        self.end = -1
+
+
+class TextBuilder:
+    """Builds the text of one page. The walk appends to `pieces` and sets `separator` itself, for speed."""
+
+    __slots__ = ("_chars_max", "_opening", "_parts", "is_full", "length", "pieces", "preformatted", "separator")
+
+    def __init__(self, chars_max: int) -> None:
+        self.pieces: list[str] = []  # raw text since the last run was written
+        self.preformatted = 0  # depth of elements whose white space counts
+        self.length = 0  # code points written
+        self.is_full = False
+        self._chars_max = chars_max
+        self._parts: list[str] = []
+        self._opening: list[Range] = []
+        self.separator = ""  # due before the next text: "", " " or "\n"; the walk sets it to "\n" at a block
+
+    def flush(self) -> None:
+        """Write the pieces as one run."""
+        raw = "".join(self.pieces)
+        self.pieces.clear()
+        if self.preformatted:
+            self._flush_preformatted(raw)
+            return
+        text = " ".join(raw.split())
+        if not text:
+            if raw and not self.separator:
+                self.separator = " "
+            return
+        if not self.separator and raw[0].isspace():
+            self.separator = " "
+        self._write(text)
+        self.separator = " " if raw[-1].isspace() else ""
+
+    def break_line(self) -> None:
+        """End the line: what follows is another block."""
+        if self.pieces:
+            self.flush()
+        self.separator = "\n"
+
+    def break_cell(self) -> None:
+        """Keep what follows a blank apart."""
+        if self.pieces:
+            self.flush()
+        if not self.separator:
+            self.separator = " "
+
+    def open(self, kind: int) -> Range:
+        """Begin a range at the next text."""
+        if self.pieces:
+            self.flush()
+        opened = Range(kind)
+        self._opening.append(opened)
+        return opened
+
+    def close(self, opened: Range) -> None:
+        """End a range after the text so far; one without text keeps its start of -1."""
+        if self.pieces:
+            self.flush()
+        if opened.start < 0:
+            if opened in self._opening:
+                self._opening.remove(opened)
+        else:
+            opened.end = self.length
+
+    def text(self) -> str:
+        """Give everything that was written."""
+        if self.pieces:
+            self.flush()
+        return "".join(self._parts)
+
+    def _flush_preformatted(self, raw: str) -> None:
+        if self.separator == "\n" or not self.length:
+            raw = raw.lstrip("\n")
+        text = raw.rstrip("\n")
+        if text:
+            self._write(text)
+            self.separator = ""
+        if len(text) < len(raw):
+            self.separator = "\n"
+
+    def _write(self, text: str) -> None:
+        if self.is_full:
+            return
+        if self.length:
+            text = self.separator + text
+            start = self.length + len(self.separator)
+        else:
+            start = 0
+        if self.length + len(text) > self._chars_max:
+            self.is_full = True
+            text = text[: self._chars_max - self.length]
+        if self._opening:
+            for opened in self._opening:
+                opened.start = start
+            self._opening.clear()
+        self._parts.append(text)
+        self.length += len(text)

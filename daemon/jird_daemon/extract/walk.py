@@ -1,0 +1,330 @@
+"""One pass over the tree of a page: its text in reading order, and everything that is read from attributes.
+
+The loop is one piece, and written for speed: it runs for each node of each page. What an element means is looked up in
+elements.py; what is rare is done in methods.
+"""
+
+from itertools import repeat
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from jird_daemon.extract.elements import (
+    ARIA_ELEMENTS,
+    ELEMENTS_BY_ID,
+    MUTED,
+    TEXT_ID,
+    Element,
+    Layout,
+    LocationFlag,
+    Role,
+)
+from jird_daemon.extract.limits import (
+    ANCHOR_CHARS_MAX,
+    DOCUMENT_DEPTH_MAX,
+    DOCUMENT_NODES_MAX,
+    DOCUMENT_TEXT_CHARS_MAX,
+    IMAGES_MAX,
+    MARKERS_MAX,
+)
+from jird_daemon.extract.text import Range, TextBuilder
+from jird_daemon.store.text_pile import MarkerKind
+
+Attributes = dict[str, str | None]
+
+# Raw links may repeat; unique ones are bounded after they are resolved.
+RAW_LINKS_MAX = 50_000
+HEAD_ELEMENTS_MAX = 1_000
+TIMES_MAX = 20
+
+# The numbers as plain integers: comparing members of an enumeration costs a third of the walk.
+_BLOCK, _CELL = int(Layout.BLOCK), int(Layout.CELL)
+(
+    _ROLE_ANCHOR, _ROLE_FRAME, _ROLE_IMAGE, _ROLE_SOURCE, _ROLE_META, _ROLE_LINK, _ROLE_BASE, _ROLE_TITLE, _ROLE_TIME,
+    _ROLE_LINE_BREAK, _ROLE_PREFORMATTED, _ROLE_SKIPPED, _ROLE_MUTED, _ROLE_FOREIGN, _ROLE_DIALOG,
+) = tuple(int(role) for role in Role if role)  # fmt: skip
+_IN_HEADLINE = int(LocationFlag.IN_HEADLINE)
+# Elements whose children are not walked: they are no text of the page's body.
+_LEAVES = frozenset({_ROLE_SKIPPED, _ROLE_TITLE, _ROLE_FRAME, _ROLE_META, _ROLE_LINK, _ROLE_BASE})
+
+_ANCHOR = -1  # kind of a range that is no marker
+_HEADLINES = frozenset(range(MarkerKind.HEADING_1, MarkerKind.HEADING_6 + 1))
+_NOTHING = Element()
+
+
+class RawLink:
+    """A link as the markup has it; its text is a range of the page's text."""
+
+    __slots__ = ("alt", "attributes", "flags", "has_headline", "range", "text")
+
+    def __init__(self, attributes: Attributes, flags: int, text_range: Range | None) -> None:
+        self.attributes = attributes
+        self.flags = flags
+        self.range = text_range
+        self.text = ""  # of a link whose text is not part of the page's
+        self.alt = ""  # of a picture in it
+        self.has_headline = False
+
+
+# What an element changed: flags, muting, the range it opened, the link around it.
+_Saved = tuple[int, bool, Range | None, RawLink | None]
+
+
+class PageTree:
+    """What the walk found; complete after `walk`."""
+
+    def __init__(self) -> None:
+        self.builder = TextBuilder(DOCUMENT_TEXT_CHARS_MAX)
+        self.markers: list[Range] = []
+        self.links: list[RawLink] = []
+        self.images: list[Attributes] = []
+        self.metas: list[Attributes] = []
+        self.head_links: list[Attributes] = []
+        self.bases: list[Attributes] = []
+        self.times: list[Attributes] = []
+        self.root_attributes: Attributes = {}
+        self.title: str | None = None
+        self.truncated: set[str] = set()
+        self._flags = 0
+        self._is_muted = False
+        self._foreign = 0
+        self._anchor: RawLink | None = None
+
+    def walk(self, parser: LexborHTMLParser, overrides: dict[int, Element]) -> None:
+        """Read a parsed page.
+
+        Args:
+            parser: The page; must outlive the walk.
+            overrides: Meaning of single nodes, by `mem_id`, that attributes change (`find_overrides`).
+        """
+        root = parser.root
+        if root is None:
+            return
+        self.root_attributes = root.attributes
+        if self._run(root, overrides):
+            self.truncated.add("document_nodes")
+        self.builder.break_line()
+        if self.builder.is_full:
+            self.truncated.add("document_text_chars")
+
+    def _run(self, root: LexborNode, overrides: dict[int, Element]) -> bool:  # noqa: C901 - one loop, for speed
+        """Walk until the end (False) or the limit of nodes (True)."""
+        builder = self.builder
+        pieces = builder.pieces
+        elements = ELEMENTS_BY_ID.get
+        # Open elements: node, its meaning, and what it changed.
+        parents: list[tuple[LexborNode, Element | None, _Saved | None]] = []
+        node = root
+        for _ in repeat(None, DOCUMENT_NODES_MAX):
+            tag = node.tag_id
+            if tag == TEXT_ID:
+                if not self._is_muted:
+                    text = node.text_content or ""
+                    # White space at the start of a line means nothing; most text nodes between blocks are just that.
+                    if pieces or builder.separator != "\n" or builder.preformatted or not text.isspace():
+                        pieces.append(text)
+            else:
+                element = elements(tag)
+                if overrides:
+                    element = overrides.get(node.mem_id, element)
+                child = node.first_child
+                saved = None
+                if element is not None:
+                    if element.is_plain:
+                        if pieces:
+                            builder.flush()
+                        builder.separator = "\n" if element.layout == _BLOCK else builder.separator or " "
+                    else:
+                        saved = self._enter(node, element)
+                        if child is None or element.role in _LEAVES:
+                            child = None
+                            self._leave(element, saved)
+                if child is not None:
+                    if len(parents) < DOCUMENT_DEPTH_MAX:
+                        parents.append((node, element, saved))
+                        node = child
+                        continue
+                    self.truncated.add("document_depth")
+                    self._read_flat(child)
+                    if element is not None:
+                        self._leave(element, saved)
+            following = node.next
+            while following is None:
+                if not parents:
+                    return False
+                node, element, saved = parents.pop()
+                if element is not None:
+                    if element.is_plain:
+                        if pieces:
+                            builder.flush()
+                        builder.separator = "\n" if element.layout == _BLOCK else builder.separator or " "
+                    else:
+                        self._leave(element, saved)
+                following = node.next
+            node = following
+        while parents:
+            _, element, saved = parents.pop()
+            if element is not None:
+                self._leave(element, saved)
+        return True
+
+    def _enter(self, node: LexborNode, element: Element) -> _Saved:
+        """Begin an element; gives what `_leave` needs to restore."""
+        builder = self.builder
+        if element.layout == _BLOCK:
+            builder.break_line()
+        elif element.layout == _CELL:
+            builder.break_cell()
+        flags, is_muted, anchor = self._flags, self._is_muted, self._anchor
+        if element.role:
+            self._act(node, element.role)
+        self._flags = flags | element.flag
+        opened = None
+        kind = element.marker
+        if kind >= 0 and not self._is_muted and len(self.markers) < MARKERS_MAX:
+            opened = builder.open(kind)
+            self.markers.append(opened)
+            if anchor is not None and kind in _HEADLINES:
+                anchor.has_headline = True
+        return flags, is_muted, opened, anchor
+
+    def _leave(self, element: Element, saved: _Saved | None) -> None:
+        builder = self.builder
+        if saved is not None:
+            self._flags, self._is_muted, opened, anchor = saved
+            if opened is not None:
+                builder.close(opened)
+            role = element.role
+            if role == _ROLE_ANCHOR:
+                if self._anchor is not anchor and self._anchor is not None and self._anchor.range is not None:
+                    builder.close(self._anchor.range)
+                self._anchor = anchor
+            elif role == _ROLE_PREFORMATTED:
+                builder.break_line()
+                builder.preformatted -= 1
+            elif role == _ROLE_FOREIGN:
+                self._foreign -= 1
+        if element.layout == _BLOCK:
+            builder.break_line()
+        elif element.layout == _CELL:
+            builder.break_cell()
+
+    def _act(self, node: LexborNode, role: int) -> None:  # noqa: C901 - one branch a role
+        """Do what a role asks at the start of an element."""
+        if role == _ROLE_ANCHOR:
+            self._open_anchor(node)
+        elif role == _ROLE_LINE_BREAK:
+            self.builder.break_line()
+        elif role == _ROLE_PREFORMATTED:
+            self.builder.preformatted += 1
+        elif role in (_ROLE_IMAGE, _ROLE_SOURCE):
+            self._take_image(node, role)
+        elif role == _ROLE_META:
+            _append(self.metas, node.attributes, HEAD_ELEMENTS_MAX)
+        elif role == _ROLE_LINK:
+            _append(self.head_links, node.attributes, HEAD_ELEMENTS_MAX)
+        elif role == _ROLE_BASE:
+            _append(self.bases, node.attributes, HEAD_ELEMENTS_MAX)
+        elif role == _ROLE_TITLE:
+            if self.title is None and not self._foreign:
+                self.title = node.text(deep=True)
+        elif role == _ROLE_TIME:
+            _append(self.times, node.attributes, TIMES_MAX)
+        elif role == _ROLE_FRAME:
+            self._take_frame(node)
+        elif role == _ROLE_MUTED or (role == _ROLE_DIALOG and "open" not in node.attrs):
+            self._is_muted = True
+        elif role == _ROLE_FOREIGN:
+            self._foreign += 1
+
+    def _open_anchor(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        if attributes.get("href") is None:
+            return
+        if len(self.links) >= RAW_LINKS_MAX:
+            self.truncated.add("document_links")
+            return
+        if self._is_muted:
+            link = RawLink(attributes, self._flags, None)
+            # Menus are hidden until someone points at them; their words still name the target.
+            link.text = " ".join(node.text(deep=True, separator=" ")[: 4 * ANCHOR_CHARS_MAX].split())
+        else:
+            link = RawLink(attributes, self._flags, self.builder.open(_ANCHOR))
+        if self._flags & _IN_HEADLINE:
+            link.has_headline = True
+        self.links.append(link)
+        self._anchor = link
+
+    def _take_frame(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        if attributes.get("src"):
+            attributes["href"] = attributes["src"]
+            if len(self.links) < RAW_LINKS_MAX:
+                self.links.append(RawLink(attributes, self._flags, None))
+
+    def _take_image(self, node: LexborNode, role: int) -> None:
+        attributes = node.attributes
+        alt = attributes.get("alt")
+        if alt and self._anchor is not None and not self._anchor.alt:
+            self._anchor.alt = " ".join(alt[: 4 * ANCHOR_CHARS_MAX].split())
+        if role == _ROLE_SOURCE and not attributes.get("srcset"):
+            return  # of audio or video
+        if len(self.images) < 4 * IMAGES_MAX:
+            self.images.append(attributes)
+
+    def _read_flat(self, first: LexborNode) -> None:
+        """Read the text below the deepest level that is walked: words, and no structure."""
+        pieces = self.builder.pieces
+        parents: list[LexborNode] = []
+        node = first
+        for _ in repeat(None, DOCUMENT_NODES_MAX):
+            child = None
+            if node.tag_id == TEXT_ID:
+                if not self._is_muted:
+                    pieces.append(node.text_content or "")
+            else:
+                element = ELEMENTS_BY_ID.get(node.tag_id, _NOTHING)
+                if element.layout or element.role == _ROLE_LINE_BREAK:
+                    pieces.append(" ")
+                if element.role != _ROLE_SKIPPED:
+                    child = node.first_child
+            if child is not None:
+                parents.append(node)
+                node = child
+                continue
+            following = node.next
+            while following is None:
+                if not parents:
+                    return
+                node = parents.pop()
+                pieces.append(" ")
+                following = node.next
+            node = following
+        self.truncated.add("document_nodes")
+
+
+def find_overrides(parser: LexborHTMLParser, html: str) -> dict[int, Element]:
+    """Find the nodes that attributes make something else: hidden ones, and landmarks by ARIA role.
+
+    A selector costs as much as a tenth of the walk, so the source is searched for the words first.
+    """
+    found: dict[int, Element] = {}
+    if "role=" in html:
+        for node in parser.css("div[role], section[role], ul[role]"):
+            element = ARIA_ELEMENTS.get((node.attrs.get("role") or "").strip().lower())
+            if element is not None:
+                found[node.mem_id] = element
+    selectors = []
+    if " hidden" in html:
+        selectors.append('[hidden]:not([hidden="until-found"])')
+    if "display:none" in html or "display: none" in html:
+        selectors.append('[style*="display:none"], [style*="display: none"]')
+    if selectors:
+        for node in parser.css(", ".join(selectors)):
+            if node.tag not in ("html", "body"):
+                found[node.mem_id] = MUTED
+    return found
+
+
+def _append(items: list[Attributes], attributes: Attributes, limit: int) -> None:
+    if len(items) < limit:
+        items.append(attributes)
