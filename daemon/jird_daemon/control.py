@@ -79,6 +79,13 @@ class AcknowledgeView(msgspec.Struct, frozen=True, tag=True):
     sequence: int
 
 
+class ReportDamage(msgspec.Struct, frozen=True, tag=True):
+    """A search met damage in a segment: take it out and derive its documents again. Answer: nothing."""
+
+    segment: str
+    reason: str
+
+
 class Reload(msgspec.Struct, frozen=True, tag=True):
     """Read the configuration again; serve has checked it. Answer: nothing."""
 
@@ -89,7 +96,7 @@ class Shutdown(msgspec.Struct, frozen=True, tag=True):
 
 Request = (
     StartCrawl | StopCrawl | Checkpoint | Compact | Verify | Rebuild | CollectGarbage | ProbeParsers | AcknowledgeView
-    | Reload | Shutdown
+    | ReportDamage | Reload | Shutdown
 )  # fmt: skip
 
 

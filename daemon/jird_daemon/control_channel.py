@@ -31,6 +31,7 @@ from jird_daemon.control import (
     Rebuild,
     Reload,
     Reply,
+    ReportDamage,
     Request,
     Shutdown,
     StartCrawl,
@@ -105,6 +106,10 @@ class ControlHandler(Protocol):
 
     async def acknowledge_view(self, request: AcknowledgeView) -> Answer:
         """Let the files of older views go."""
+        ...
+
+    async def report_damage(self, request: ReportDamage) -> Answer:
+        """Take a damaged segment out and derive its documents again."""
         ...
 
     async def reload(self, request: Reload) -> Answer:
@@ -333,6 +338,8 @@ class ControlServer:
                 return await handler.probe_parsers(request)
             case AcknowledgeView():
                 return await handler.acknowledge_view(request)
+            case ReportDamage():
+                return await handler.report_damage(request)
             case Reload():
                 return await handler.reload(request)
             case Shutdown():

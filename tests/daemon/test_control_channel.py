@@ -21,6 +21,7 @@ from jird_daemon.control import (
     Progress,
     Rebuild,
     Reload,
+    ReportDamage,
     SegmentRef,
     Shutdown,
     StartCrawl,
@@ -87,6 +88,9 @@ class Ingest:
     async def acknowledge_view(self, request: AcknowledgeView) -> Answer:
         return Answer()
 
+    async def report_damage(self, request: ReportDamage) -> Answer:
+        return Answer(run_ids=(len(request.segment),))
+
     async def reload(self, request: Reload) -> Answer:
         return Answer()
 
@@ -132,9 +136,11 @@ async def test_each_request_gets_its_own_answer(pair: Pair) -> None:
         call(AcknowledgeView(3), timeout_s=DEADLINE_S),
         call(Reload(), timeout_s=DEADLINE_S),
         call(Shutdown(), timeout_s=DEADLINE_S),
+        call(ReportDamage("a.qix", "offset 8"), timeout_s=DEADLINE_S),
     )
     assert [answer.run_ids for answer in answers[:2]] == [(2,), (7,)]
     assert answers[2].view == VIEW
+    assert answers[-1].run_ids == (5,)
 
 
 async def test_refusal_arrives_as_the_same_exception(pair: Pair) -> None:

@@ -2,8 +2,8 @@
 
 Access is the kernel's business: gRPC cannot see who calls. A socket is bound under another name with a umask that makes
 it 0660, and renamed to its own, so that nobody ever meets it with another mode. In a folder with the setgid bit, what
-is made has the folder's group: where the run folder holds `search.d` or `admin.d`, made so for the groups of the frontend
-and of the admins, the socket is bound there; elsewhere it belongs to the daemon's own group.
+is made has the folder's group: where the run folder holds `search.d` or `admin.d`, made so for the groups of the
+frontend and of the admins, the socket is bound there; elsewhere it belongs to the daemon's own group.
 
 gRPC would take over a path that another server listens on, so a lock is held before binding (F119).
 """
