@@ -77,6 +77,9 @@ qix_status qix_list_terms(const qix_segment *segment, const uint8_t *prefix, uin
 
 /* Hash `count` chunks from `first` that no query has used yet (for checking in the background). */
 qix_status qix_check_chunks(const qix_segment *segment, uint32_t first, uint32_t count, qix_fault *ret_fault);
+/* Check every byte and invariant. Writes the first faults (room for fault_capacity), and how many there are. */
+qix_status qix_verify(const qix_segment *segment, qix_fault *ret_faults, uint32_t fault_capacity, uint32_t *ret_count);
+
 /* ---- searching ---- */
 
 typedef struct {
@@ -132,3 +135,7 @@ uint64_t qix_builder_memory_bytes(const qix_builder *builder);
 /* Write to `fd` (an empty file, only written to); temporary files go to `folder`. The builder can be freed or go on. */
 qix_status qix_builder_write(qix_builder *builder, int fd, const char *folder, uint32_t order, uint32_t sync,
                              qix_segment_info *ret_info, qix_fault *ret_fault);
+/* The same from segments, without the documents that their tombstones name. They must agree in field weights, positions and
+ * analysis version, and no page may be alive in two. */
+qix_status qix_merge(const qix_part *parts, uint32_t part_count, int fd, const char *folder, uint32_t order,
+                     uint32_t sync, qix_segment_info *ret_info, qix_fault *ret_fault);
