@@ -6,12 +6,14 @@ The text of a query goes through the same tokenizer as the pages. What it finds 
 |---|---|---|
 | fox | fox | Term fox |
 | über | über, plain form uber | Term über or, weaker, Term uber |
-| foo_bar, e-mail | foo bar, joined foo_bar | Term foo_bar or the phrase foo bar |
+| foo_bar, e-mail | foo bar, joined foo_bar | Term foo_bar, or its parts; all parts in order where it must match |
+| 1.2 | 1 2, joined 1.2 | Term 1.2, or the phrase 1 2, which 1.2.3 holds too |
 | C++ | c, joined c++ | Term c++ |
 | 新年快乐 | 新年 年快 快乐 | each bigram is optional, like words; the phrase where the word must match |
 | std::vector | std vector | each is optional, like words; the phrase where the word must match |
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -23,6 +25,16 @@ QUERY_TOKENS_MAX = 256
 # What a match by the plain form counts beside one as written. Its term is also that of pages written plainly, which
 # must be found but below those that are written as the query is.
 FOLDED_WEIGHT = 0.5
+# What a bigram counts that joins two scripts or has hiragana in it: endings and particles rather than words. Measured
+# on JSQuAD (4,442 questions): nDCG@10 0.950 with it, 0.945 without.
+LINKING_WEIGHT = 0.5
+# A run of n bigrams is one word to the person who typed it, or a few, but never n: each counts n to this power.
+# JSQuAD 0.952 with it; and a short word beside a long one is not drowned.
+RUN_POWER = -0.25
+# Japanese scripts by the beginning of each 32 characters.
+_JAPANESE_SCRIPTS = {0x3040: "hiragana", 0x3060: "hiragana", 0x3080: "hiragana"} | {
+    0x30A0: "katakana", 0x30C0: "katakana", 0x30E0: "katakana"
+}  # fmt: skip
 
 Fields = frozenset[Field] | None
 
@@ -128,17 +140,33 @@ class WordReader:
 
 
 def any_of(nodes: Iterable[Query]) -> Query | None:
-    """Or, without a level for a single child or for children that are Or themselves; None without children."""
-    children: dict[Query, None] = {}
+    """Or of all; None without nodes."""
+    children = list(nodes)
+    return either(children) if children else None
+
+
+def either(nodes: Sequence[Query]) -> Query:
+    """Or of at least one node, without a level for a single child or for children that are Or themselves.
+
+    A term that occurs n times counts sqrt(n): a repeated word is what the query is about, or it is "the". Measured
+    against once and n times, nDCG@10: CACM 0.452 (0.409, 0.452), Cranfield 0.349
+    (0.347, 0.348), MED 0.653 (0.655, 0.642).
+    """
+    children: dict[Query, Query] = {}
     for node in nodes:
-        children.update(dict.fromkeys(node.children if isinstance(node, Or) else (node,)))
-    match tuple(children):
-        case ():
-            return None
-        case (child,):
-            return child
-        case several:
-            return Or(several)
+        for child in node.children if isinstance(node, Or) else (node,):
+            key = _without_weight(child)
+            known = children.get(key)
+            if isinstance(known, Term) and isinstance(child, Term):
+                children[key] = replace(known, weight=math.hypot(known.weight, child.weight))
+            else:
+                children[key] = child
+    first, *others = children.values()
+    return Or((first, *others)) if others else first
+
+
+def _without_weight(node: Query) -> Query:
+    return replace(node, weight=0.0) if isinstance(node, Term) else node
 
 
 def _split(tokens: Sequence[Token]) -> list[_Piece]:
@@ -163,10 +191,26 @@ def _piece_node(piece: _Piece, fields: Fields, is_strict: bool) -> Query:
     if len(piece.primaries) == 1:
         return _word_node(piece, piece.primaries[0], fields)
     if piece.joined:
-        return Or((Term(piece.joined, fields=fields), *_phrases([piece], fields)))
-    if is_strict:
-        return _phrase([piece], fields, is_plain=False)
-    return Or(tuple(dict.fromkeys(Term(token.term, fields=fields) for token in piece.primaries)))
+        is_number = all(token.term.isdecimal() for token in piece.primaries)
+        parts = _phrases([piece], fields) if is_strict or is_number else _terms(piece, fields)
+        return either([Term(piece.joined, fields=fields), *parts])
+    return _phrase([piece], fields, is_plain=False) if is_strict else either(_terms(piece, fields))
+
+
+def _terms(piece: _Piece, fields: Fields) -> list[Query]:
+    """Each token for itself."""
+    if not piece.is_run:
+        return [Term(token.term, fields=fields) for token in piece.primaries]
+    weight = len(piece.primaries) ** RUN_POWER
+    linking = weight * LINKING_WEIGHT
+    bigrams = [token.term for token in piece.primaries]
+    return [Term(bigram, fields=fields, weight=linking if _is_linking(bigram) else weight) for bigram in bigrams]
+
+
+def _is_linking(bigram: str) -> bool:
+    """Whether a bigram joins two of the Japanese scripts or has hiragana in it."""
+    scripts = {_JAPANESE_SCRIPTS.get(ord(char) & ~0x1F, "") for char in bigram}
+    return len(scripts) > 1 or "hiragana" in scripts
 
 
 def _word_node(piece: _Piece, token: Token, fields: Fields) -> Query:
