@@ -109,6 +109,9 @@ def install_packages(layout: Layout) -> None:
             if (package / "__init__.py").exists():
                 target = layout.real(layout.packages / package.name)
                 shutil.copytree(package, target, ignore=NOT_SHIPPED, dirs_exist_ok=True)
+    project = PROJECT["project"]
+    metadata = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    layout.write(layout.packages / f"jird-{project['version']}.dist-info" / "METADATA", metadata)
     # Unchecked: nothing below a read-only /usr changes without a new package. Named as they will be found later.
     mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
     real = layout.real(layout.packages)

@@ -1,7 +1,8 @@
 """A whole Debian machine for tests: a minimal tree, booted with systemd-nspawn, driven through nsenter.
 
 The tree is made once by mmdebstrap and kept in build/ under a name that depends on what is in it. The machine has a
-loopback network and nothing else. It needs root, and no virtualisation, no machined, and no network after the first time.
+loopback network and nothing else. It needs root, but no
+virtualisation, no machined, and no network after the first time.
 """
 
 import contextlib
@@ -26,6 +27,7 @@ PACKAGES = (
     "init-system-helpers",
     "libstdc++6",
     "nginx-light",
+    "procps",
     "python3",
     "systemd",
     "systemd-sysv",

@@ -95,17 +95,21 @@ def main_config(directory: Path, servers: str, *, user: str = "") -> str:
     return MAIN.format(directory=directory, user=user, temp_paths=temp_paths, mime=MIME, servers=servers)
 
 
-def server_block(host: VirtualHost, directory: Path, certificate: Path, key: Path) -> str:
-    """Write the host's bodies below `directory` and return its server block."""
-    root = directory / host.host
-    root.mkdir(parents=True, exist_ok=True)
+def server_block(
+    host: VirtualHost, directory: Path, certificate: Path, key: Path, *, seen_as: Path | None = None
+) -> str:
+    """Write the host's bodies below `directory` and return its server block.
+
+    `seen_as` is the path of `directory` as nginx will see it, in another machine for example.
+    """
+    (directory / host.host).mkdir(parents=True, exist_ok=True)
     locations = []
     for number, (path, reply) in enumerate(host.resources.items()):
         if 300 <= reply.status < 400:
             target = dict(reply.headers)["Location"]
             locations.append(f'location = "{_decoded(path)}" {{ return {reply.status} "{target}"; }}')
         else:
-            (root / f"{number}.body").write_bytes(reply.body)
+            (directory / host.host / f"{number}.body").write_bytes(reply.body)
             locations.append(_file_location(_decoded(path), number, reply))
     body = "\n        ".join(locations)
     return f"""
@@ -114,7 +118,7 @@ def server_block(host: VirtualHost, directory: Path, certificate: Path, key: Pat
         server_name {host.host};
         ssl_certificate {certificate};
         ssl_certificate_key {key};
-        root {root};
+        root {(seen_as or directory) / host.host};
         {body}
         location / {{ return 404; }}
     }}
