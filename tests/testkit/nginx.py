@@ -5,7 +5,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -37,12 +37,13 @@ TEMP_PATHS = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 @dataclass(frozen=True, slots=True)
 class VirtualHost:
-    """One site of nginx: resources by path, over TLS."""
+    """One site of nginx, over TLS: resources by path, or the files below a document root."""
 
     host: str
     address: str
     port: int
-    resources: Mapping[str, Reply]
+    resources: Mapping[str, Reply] = field(default_factory=dict)
+    document_root: Path | None = None
 
 
 class Nginx:
@@ -112,6 +113,7 @@ def server_block(
             (directory / host.host / f"{number}.body").write_bytes(reply.body)
             locations.append(_file_location(_decoded(path), number, reply))
     body = "\n        ".join(locations)
+    rest = f"root {host.document_root}; index index.html;" if host.document_root else "return 404;"
     return f"""
     server {{
         listen {host.address}:{host.port} ssl http2;
@@ -120,7 +122,7 @@ def server_block(
         ssl_certificate_key {key};
         root {(seen_as or directory) / host.host};
         {body}
-        location / {{ return 404; }}
+        location / {{ {rest} }}
     }}
 """
 
