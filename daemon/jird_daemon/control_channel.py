@@ -317,7 +317,7 @@ class ControlServer:
         await asyncio.sleep(0)  # progress that is scheduled goes first
         self._frames.write(reply)
 
-    async def _dispatch(self, request: Request, reporter: "_Reporter") -> Answer:
+    async def _dispatch(self, request: Request, reporter: "_Reporter") -> Answer:  # noqa: C901 - one line a request
         handler = self._handler
         match request:
             case StartCrawl():
