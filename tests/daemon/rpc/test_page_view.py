@@ -1,0 +1,92 @@
+"""Everything that is known of a URL, from a real store."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jird_daemon.errors import NotFoundError
+from jird_daemon.rpc.page_view import NEVER_ANSWERED, read_page
+from jird_daemon.store import Store
+from jird_daemon.store.pages import FetchedPage, retire_page, store_page
+from jird_daemon.store.tables import Image, Link
+from jird_daemon.store.text_pile import TextPile, encode_pile, pile_digest
+
+START_S = 1_796_000_000.0
+HOME, OTHER, DISCOVERED = "https://a.test/", "https://a.test/other", "https://a.test/discovered"
+
+
+def fetched(url: str, text: str, time_s: float, *links: str) -> FetchedPage:
+    pile = TextPile(text, (), "en")
+    return FetchedPage(
+        url,
+        time_s,
+        encode_pile(pile),
+        pile_digest(pile),
+        content=text.encode(),
+        content_bytes=len(text),
+        title=f"Title of {url}",
+        description="About.",
+        language="en",
+        etag='"x"',
+        images=(Image("https://a.test/i.png", "a picture"),),
+        links=tuple(Link(link, "anchor") for link in links),
+    )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path, map_bytes=1 << 26) as opened:
+        with opened.write() as txn:
+            store_page(txn, fetched(HOME, "first text", START_S, OTHER, DISCOVERED))
+            store_page(txn, fetched(OTHER, "other text", START_S + 1, HOME))
+        with opened.write() as txn:
+            store_page(txn, fetched(HOME, "second text", START_S + 100, OTHER, DISCOVERED))
+        yield opened
+
+
+def test_page_shows_what_is_stored(store: Store) -> None:
+    with store.read() as txn:
+        page = read_page(txn, HOME, with_text=True)
+    assert page.document.url == HOME
+    assert page.document.title == f"Title of {HOME}"
+    assert page.is_searchable
+    assert page.text == "second text"
+    assert [link.url for link in page.links] == [OTHER, DISCOVERED]
+    assert list(page.inlinks) == [OTHER]
+    assert page.images[0].page_url == HOME
+    assert page.etag == '"x"'
+    assert page.content_bytes == len("second text")
+    assert len(page.generations) == 2
+    assert page.generations[0].first_seen_time.seconds == START_S + 100
+    assert page.generations[1].HasField("confirmed_end_time")
+    assert not page.generations[0].HasField("confirmed_end_time")
+    assert page.document.first_seen_time == page.generations[0].first_seen_time
+
+
+def test_text_is_read_only_when_it_is_asked_for(store: Store) -> None:
+    with store.read() as txn:
+        assert read_page(txn, HOME, with_text=False).text == ""
+
+
+def test_retired_page_says_why_it_cannot_be_found(store: Store) -> None:
+    with store.write() as txn:
+        retire_page(txn, OTHER, START_S + 200, http_status=410, exit_code=41)
+    with store.read() as txn:
+        page = read_page(txn, OTHER, with_text=False)
+    assert not page.is_searchable
+    assert page.not_searchable_reason == "gone"
+    assert page.http_status == 410
+
+
+def test_discovered_url_is_known_although_it_never_answered(store: Store) -> None:
+    with store.read() as txn:
+        page = read_page(txn, DISCOVERED, with_text=False)
+    assert page.not_searchable_reason == NEVER_ANSWERED
+    assert not page.is_searchable
+    assert list(page.inlinks) == [HOME]
+
+
+def test_unknown_url_is_not_found(store: Store) -> None:
+    with store.read() as txn, pytest.raises(NotFoundError, match=r"https://a\.test/none was never heard of"):
+        read_page(txn, "https://a.test/none", with_text=False)
