@@ -7,7 +7,7 @@ from pathlib import Path
 from jird_settings import Settings, SettingsError, load, refuse_open_admin
 
 # Tables whose parts are built once; a change is taken up by the next start.
-_FIXED_TABLES = ("storage", "search")
+_FIXED_TABLES = ("storage", "search", "index")
 
 
 class Configuration:

@@ -11,7 +11,7 @@ import sys
 import time
 
 from jird_daemon.child import IngestArguments, die_with_parent
-from jird_daemon.control import Answer, Heartbeat, Request, Shutdown, StopCrawl, View
+from jird_daemon.control import AcknowledgeView, Answer, Heartbeat, Reload, Shutdown, StopCrawl, View
 from jird_daemon.control_channel import ControlServer
 
 MODE = os.environ.get("STUB_MODE", "")
@@ -44,8 +44,12 @@ class Stub:
         self.is_done.set()
         return Answer(faults=("checkpoint: disk full",) if MODE == "faulty" else ())
 
-    def __getattr__(self, name: str) -> Request:
-        raise AssertionError(name)
+    async def acknowledge_view(self, request: AcknowledgeView) -> Answer:
+        return Answer()
+
+    async def reload(self, request: Reload) -> Answer:
+        sys.stderr.write("stub: reload\n")
+        return Answer()
 
 
 async def main() -> None:
@@ -55,7 +59,7 @@ async def main() -> None:
     stub = Stub(arguments)
     server = await ControlServer.connect(socket.socket(fileno=os.dup(arguments.control_fd)), stub)  # type: ignore[arg-type]
     running = asyncio.create_task(server.run())
-    server.publish_view(View(sequence=1, generation=5, checkpoint_generation=5))
+    server.publish_view(View(sequence=1, generation=0, checkpoint_generation=0))
     while not stub.is_done.is_set() and not running.done():
         if MODE != "silent":
             server.send_heartbeat(Heartbeat(in_flight=7))

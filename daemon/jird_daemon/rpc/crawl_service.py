@@ -1,0 +1,198 @@
+"""CrawlService: runs, the crawl log, and what is known of a page. Commands go to ingest, all else is read here."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from itertools import islice
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from jird.v1 import crawl_service_pb2 as crawl_pb
+from jird.v1 import crawl_service_pb2_grpc as crawl_grpc
+from jird_daemon.control import StartCrawl, StopCrawl
+from jird_daemon.errors import InternalError, InvalidArgumentError, NotFoundError, ShuttingDownError
+from jird_daemon.rpc.backend import Backend
+from jird_daemon.rpc.convert import log_entry_message, run_message, timestamp
+from jird_daemon.rpc.crawl_log import LogFilter, parse_uuid, read_log
+from jird_daemon.rpc.gate import Context
+from jird_daemon.rpc.page_view import read_page
+from jird_daemon.rpc.paging import make_token, page_size, read_token
+from jird_daemon.store.tables import ORIGIN_STATES, ORIGINS, RUN_ORIGINS, RUNS, Run, RunState
+from jird_daemon.store.txn import Txn
+from jird_daemon.url.canonical import canonicalize
+
+SEEDS_MAX = 1_000
+SEED_CHARS_MAX = 4_096  # J104
+MAX_DEPTH_MAX = 32  # J55
+MAX_PAGES_MAX = 10_000_000  # J56
+DELAY_MS_MAX = 600_000  # J57
+NAME_CHARS_MAX = 200
+RUNS_DEFAULT, RUNS_MAX = 20, 200
+LOG_DEFAULT, LOG_MAX = 50, 1_000
+WATCH_INTERVAL_S = 0.5
+WATCHED_ORIGINS_MAX = 10
+WATCHED_ORIGINS_SCAN_MAX = 1_000  # a run over more origins shows the busiest of so many
+START_TIMEOUT_S = 60.0  # thousand seeds are looked up and written
+STOP_TIMEOUT_S = 120.0  # J169: requests in flight finish under their own deadline
+
+
+class CrawlService(crawl_grpc.CrawlServiceServicer):
+    """See crawl_service.proto."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def StartCrawl(self, request: crawl_pb.StartCrawlRequest, context: Context) -> crawl_pb.CrawlRun:
+        """Make or resume a run."""
+        answer = await self._backend.ingest.call(_start_command(request), timeout_s=START_TIMEOUT_S)
+        if not answer.run_ids:
+            raise InternalError("ingest started a run and gave no number")
+        return await self._run_message(answer.run_ids[0])
+
+    async def StopCrawl(self, request: crawl_pb.StopCrawlRequest, context: Context) -> crawl_pb.StopCrawlResponse:
+        """Pause runs."""
+        if request.run_id:
+            await self._run_message(request.run_id)
+        answer = await self._backend.ingest.call(StopCrawl(request.run_id), timeout_s=STOP_TIMEOUT_S)
+        return crawl_pb.StopCrawlResponse(runs=[await self._run_message(run_id) for run_id in answer.run_ids])
+
+    async def GetCrawlRun(self, request: crawl_pb.GetCrawlRunRequest, context: Context) -> crawl_pb.CrawlRun:
+        """Return one run."""
+        return await self._run_message(request.run_id)
+
+    async def ListCrawlRuns(
+        self, request: crawl_pb.ListCrawlRunsRequest, context: Context
+    ) -> crawl_pb.ListCrawlRunsResponse:
+        """Return runs, newest first."""
+        size = page_size(request.page_size, RUNS_DEFAULT, RUNS_MAX)
+        before = read_token(("runs",), request.page_token)
+        if not isinstance(before, int | None):
+            raise InvalidArgumentError("page_token is not one that this list gave", "PAGE_TOKEN")
+        runs = await self._backend.read(lambda txn: list(islice(txn.scan(RUNS, None, before, reverse=True), size + 1)))
+        in_flight = self._backend.ingest.heartbeat.in_flight_by_run
+        return crawl_pb.ListCrawlRunsResponse(
+            runs=[run_message(run_id, run, in_flight.get(run_id, 0)) for run_id, run in runs[:size]],
+            next_page_token=make_token(("runs",), runs[size - 1][0]) if len(runs) > size else "",
+        )
+
+    async def WatchCrawlRun(
+        self, request: crawl_pb.WatchCrawlRunRequest, context: Context
+    ) -> AsyncIterator[crawl_pb.WatchCrawlRunResponse]:
+        """Stream a run's state until it no longer runs."""
+        while True:
+            update = await self._look_at(request.run_id)
+            yield update
+            if update.run.state != crawl_pb.CRAWL_RUN_STATE_RUNNING:
+                return
+            try:
+                await asyncio.wait_for(self._backend.stopping.wait(), WATCH_INTERVAL_S)
+            except TimeoutError:
+                continue
+            raise ShuttingDownError("jird is stopping; the run goes on when it is started again")
+
+    async def ListCrawlLogEntries(
+        self, request: crawl_pb.ListCrawlLogEntriesRequest, context: Context
+    ) -> crawl_pb.ListCrawlLogEntriesResponse:
+        """Query the crawl log."""
+        size = page_size(request.page_size, LOG_DEFAULT, LOG_MAX)
+        wanted = LogFilter(
+            url=canonicalize(request.url) if request.url else "",
+            host=request.host.lower(),
+            uuid=parse_uuid(request.uuid),
+            exit_code=int(request.exit_code),
+            run_id=request.run_id,
+            start_time_s=_seconds(request.start_time),
+        )
+        filters = (wanted.url, wanted.host, request.uuid, wanted.exit_code, wanted.run_id, wanted.start_time_s)
+        before = parse_uuid(str(read_token(filters, request.page_token) or ""))
+        page = await self._backend.read(lambda txn: read_log(txn, wanted, size, before))
+        return crawl_pb.ListCrawlLogEntriesResponse(
+            entries=[log_entry_message(*entry) for entry in page.entries],
+            next_page_token=make_token(filters, page.next_key.hex()) if page.next_key else "",
+        )
+
+    async def GetPage(self, request: crawl_pb.GetPageRequest, context: Context) -> crawl_pb.Page:
+        """Return what is known of a URL."""
+        url = canonicalize(request.url)
+        return await self._backend.read(lambda txn: read_page(txn, url, with_text=request.with_text))
+
+    async def _run_message(self, run_id: int) -> crawl_pb.CrawlRun:
+        run = await self._backend.read(lambda txn: _get_run(txn, run_id))
+        return run_message(run_id, run, self._backend.ingest.heartbeat.in_flight_by_run.get(run_id, 0))
+
+    async def _look_at(self, run_id: int) -> crawl_pb.WatchCrawlRunResponse:
+        heartbeat = self._backend.ingest.heartbeat
+
+        def look(txn: Txn) -> crawl_pb.WatchCrawlRunResponse:
+            run = _get_run(txn, run_id)
+            return crawl_pb.WatchCrawlRunResponse(
+                run=run_message(run_id, run, heartbeat.in_flight_by_run.get(run_id, 0)),
+                requests_per_second=heartbeat.requests_per_second,
+                origins=_busiest_origins(txn, run_id, heartbeat.waiting_reasons)
+                if run.state == RunState.RUNNING
+                else (),
+            )
+
+        return await self._backend.read(look)
+
+
+def _start_command(request: crawl_pb.StartCrawlRequest) -> StartCrawl:
+    """Check a request's ranges; whether a seed may be crawled is ingest's to say."""
+    seeds = tuple(request.seeds)
+    if not 1 <= len(seeds) <= SEEDS_MAX:
+        raise InvalidArgumentError(f"{len(seeds)} seeds; there must be 1 to {SEEDS_MAX}", "SEED_COUNT")
+    for seed in seeds:
+        if len(seed) > SEED_CHARS_MAX:
+            raise InvalidArgumentError(
+                f"a seed has {len(seed)} characters; at most {SEED_CHARS_MAX} are allowed: {seed[:80]}...",
+                "URL_TOO_LONG",
+            )
+    max_depth = request.max_depth if request.HasField("max_depth") else None
+    max_pages = request.max_pages if request.HasField("max_pages") else None
+    delay_ms = request.delay.ToMilliseconds() if request.HasField("delay") else None
+    _check_range("max_depth", max_depth, MAX_DEPTH_MAX)
+    _check_range("max_pages", max_pages, MAX_PAGES_MAX)
+    _check_range("delay", delay_ms, DELAY_MS_MAX, " ms")
+    if request.scope not in crawl_pb.CrawlScope.values():
+        raise InvalidArgumentError(f"scope is {request.scope}, which is none of CrawlScope", "SCOPE")
+    if len(request.name) > NAME_CHARS_MAX or not request.name.isprintable():
+        raise InvalidArgumentError(f"name must be at most {NAME_CHARS_MAX} printable characters", "NAME")
+    return StartCrawl(
+        seeds, max_depth=max_depth, max_pages=max_pages, scope=request.scope, delay_ms=delay_ms, name=request.name
+    )
+
+
+def _check_range(name: str, value: int | None, most: int, unit: str = "") -> None:
+    if value is not None and not 0 <= value <= most:
+        raise InvalidArgumentError(f"{name} is {value}{unit}; it must be 0 to {most}{unit}", name.upper())
+
+
+def _get_run(txn: Txn, run_id: int) -> Run:
+    run = txn.get(RUNS, run_id) if run_id > 0 else None
+    if run is None:
+        raise NotFoundError(f"there is no run {run_id}", "RUN_UNKNOWN")
+    return run
+
+
+def _busiest_origins(txn: Txn, run_id: int, reasons: dict[str, str]) -> list[crawl_pb.OriginQueue]:
+    scan = txn.scan(RUN_ORIGINS, (run_id, 0), (run_id + 1, 0))
+    queues = [
+        (part.queued + part.waiting, origin_id) for (_, origin_id), part in islice(scan, WATCHED_ORIGINS_SCAN_MAX)
+    ]
+    found = []
+    for queued, origin_id in sorted(queues, reverse=True)[:WATCHED_ORIGINS_MAX]:
+        origin, state = txn.get(ORIGINS, origin_id), txn.get(ORIGIN_STATES, origin_id)
+        if origin is None or not queued:
+            continue
+        found.append(
+            crawl_pb.OriginQueue(
+                origin=origin.name,
+                queued_count=queued,
+                waiting_reason=reasons.get(origin.name, ""),
+                next_time=timestamp(state.next_time_s if state else None),
+            )
+        )
+    return found
+
+
+def _seconds(moment: Timestamp) -> float:
+    return moment.seconds + moment.nanos / 1e9

@@ -1,0 +1,93 @@
+"""IndexService: maintenance of index and content; all work is ingest's, told here step by step."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from jird.v1 import index_service_pb2 as index_pb
+from jird.v1 import index_service_pb2_grpc as index_grpc
+from jird_daemon.control import Answer, Checkpoint, CollectGarbage, Compact, Progress, Rebuild, Request, Verify, View
+from jird_daemon.errors import CorruptSegmentError, InternalError
+from jird_daemon.rpc.backend import Backend
+from jird_daemon.rpc.gate import Context
+from jird_daemon.store.pages import DOCUMENT_COUNT, INDEX_GENERATION
+
+CHECKPOINT_TIMEOUT_S = 300.0  # a slow disk syncs a gigabyte
+GARBAGE_TIMEOUT_S = 3_600.0  # volumes are rewritten
+
+
+class IndexService(index_grpc.IndexServiceServicer):
+    """See index_service.proto."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def Checkpoint(self, request: index_pb.CheckpointRequest, context: Context) -> index_pb.IndexState:
+        """Make all that is searchable durable."""
+        return await self._state(await self._backend.ingest.call(Checkpoint(), timeout_s=CHECKPOINT_TIMEOUT_S))
+
+    async def Compact(
+        self, request: index_pb.CompactRequest, context: Context
+    ) -> AsyncIterator[index_pb.IndexProgress]:
+        """Rewrite all segments into one."""
+        async for step in self._work(Compact()):
+            yield step
+
+    async def Verify(self, request: index_pb.VerifyRequest, context: Context) -> AsyncIterator[index_pb.IndexProgress]:
+        """Read every byte of every segment."""
+        faults = 0
+        async for step in self._work(Verify()):
+            faults = len(step.faults)
+            yield step
+        if faults:
+            raise CorruptSegmentError(f"{faults} faults were found")
+
+    async def Rebuild(
+        self, request: index_pb.RebuildRequest, context: Context
+    ) -> AsyncIterator[index_pb.IndexProgress]:
+        """Derive the index again."""
+        async for step in self._work(Rebuild()):
+            yield step
+
+    async def CollectGarbage(
+        self, request: index_pb.CollectGarbageRequest, context: Context
+    ) -> index_pb.CollectGarbageResponse:
+        """Remove content that no page refers to."""
+        answer = await self._backend.ingest.call(CollectGarbage(), timeout_s=GARBAGE_TIMEOUT_S)
+        if answer.garbage is None:
+            raise InternalError("ingest collected garbage and gave no report")
+        self._backend.store.forget_removed_volumes()
+        return index_pb.CollectGarbageResponse(blob_count=answer.garbage.blobs, freed_bytes=answer.garbage.freed_bytes)
+
+    async def _work(self, request: Request) -> AsyncIterator[index_pb.IndexProgress]:
+        """Stream the progress of long work, then its end. A caller that goes away ends the work at its next step."""
+        steps: asyncio.Queue[Progress | None] = asyncio.Queue()
+        call = asyncio.create_task(self._backend.ingest.call(request, timeout_s=None, progress=steps.put_nowait))
+        call.add_done_callback(lambda _: steps.put_nowait(None))
+        last = Progress(0, "", 0)
+        try:
+            while (step := await steps.get()) is not None:
+                last = step
+                yield index_pb.IndexProgress(stage=step.stage, done_count=step.done, total_count=step.total)
+            answer = call.result()
+        finally:
+            call.cancel()
+        yield index_pb.IndexProgress(
+            stage=last.stage or "done",
+            done_count=last.done,
+            total_count=last.total,
+            done=True,
+            faults=answer.faults,
+            state=await self._state(answer),
+        )
+
+    async def _state(self, answer: Answer) -> index_pb.IndexState:
+        view = answer.view or self._backend.searcher.view or View(0, 0, 0)
+        generation, documents = await self._backend.read(
+            lambda txn: (txn.number(INDEX_GENERATION), txn.number(DOCUMENT_COUNT))
+        )
+        return index_pb.IndexState(
+            generation=generation,
+            checkpoint_generation=view.checkpoint_generation,
+            segment_count=len(view.segments),
+            document_count=documents,
+        )
