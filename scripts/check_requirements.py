@@ -141,7 +141,7 @@ def cites(source: str, id_: str) -> bool:
     if re.search(rf"\b{id_}\b", source):
         return True
     family, number = re.fullmatch(r"([A-Z]+)(\d+)", id_).groups()  # type: ignore[union-attr]
-    ranges = re.findall(rf"\b{family}(\d+)\s*(?:-|to|–)\s*{family}(\d+)\b", source)
+    ranges = re.findall(rf"\b{family}(\d+)\s*(?:-|to)\s*{family}(\d+)\b", source)
     return any(int(first) <= int(number) <= int(last) for first, last in ranges)
 
 
