@@ -34,6 +34,7 @@ T = TypeVar("T")
 class _Job:
     work: Callable[[FrontierBatch], Any]
     done: "asyncio.Future[Any]"
+    then: Callable[[], None]
 
 
 class Committer:
@@ -70,10 +71,13 @@ class Committer:
         self._loop = asyncio.get_running_loop()
         self._thread.start()
 
-    async def submit(self, work: Callable[[FrontierBatch], T]) -> T:
+    async def submit(self, work: Callable[[FrontierBatch], T], then: Callable[[], None] = lambda: None) -> T:
         """Run a function in the next transaction; returns its result when that is on disk.
 
-        The function may run more than once, and must change nothing but the batch.
+        Args:
+            work: May run more than once, in the writer's thread, and must change nothing but the batch.
+            then: Called in the event loop after the commit, just before `on_commit`, so that what was counted in
+                memory until now and what the store counts from now on are never seen together.
 
         Raises:
             StoreFullError: There is no room; nothing of it was written.
@@ -81,7 +85,7 @@ class Committer:
         """
         assert self._loop is not None
         future: asyncio.Future[T] = self._loop.create_future()
-        self._jobs.put(_Job(work, future))
+        self._jobs.put(_Job(work, future, then))
         # Shielded: a caller that goes away must not leave the loop with a result that nobody may set (F101).
         return await asyncio.shield(future)
 
@@ -146,6 +150,8 @@ class Committer:
             self._loop.call_soon_threadsafe(callback, *args)
 
     def _deliver(self, jobs: list[_Job], results: list[Any], effects: BatchEffects) -> None:
+        for job in jobs:
+            job.then()
         self._on_commit(effects)
         for job, result in zip(jobs, results, strict=True):
             if not job.done.done():

@@ -36,7 +36,7 @@ from jird_daemon.frontier.rules import OriginRules
 from jird_daemon.log import get_logger
 from jird_daemon.outcome import FLUKES, ExitCode
 from jird_daemon.store.env import Store
-from jird_daemon.store.tables import RowState
+from jird_daemon.store.tables import RowState, RunReason
 from jird_daemon.store.uuid7 import make_uuid7
 from jird_daemon.url.canonical import split
 from jird_daemon.url.policy import UrlPolicy
@@ -122,10 +122,11 @@ class Crawler:
         self.committer.start()
         self._loop_task = asyncio.get_running_loop().create_task(self._loop(), name="crawl loop")
 
-    async def stop(self) -> None:
+    async def stop(self, reason: RunReason | None = None) -> None:
         """Lease nothing more, join every visit, write what they found, close every connection (J94).
 
-        Runs stay RUNNING in the store: what they become is for `runs` to say.
+        Args:
+            reason: Why the runs are paused; None leaves them running in the store, for the next crawler.
         """
         self._is_stopping = True
         self.wake()
@@ -134,6 +135,8 @@ class Crawler:
                 await self._loop_task
             await self._join(list(self._visits))
             await self.runs.close()
+            if reason is not None:
+                await self.runs.pause_running(reason)
         finally:
             await self.committer.close()
             await self._visitor.close()
@@ -290,8 +293,9 @@ class Crawler:
             failure,
             self._canonical_is_allowed(lease, document),
         )
-        code = await self.committer.submit(lambda batch: self._recorder.record(batch, visit))
-        self.frontier.end_lease(lease)
+        code = await self.committer.submit(
+            lambda batch: self._recorder.record(batch, visit), lambda: self.frontier.end_lease(lease)
+        )
         _log_visit(visit, code)
 
     def _canonical_is_allowed(self, lease: Lease, document: ParsedDocument | None) -> bool:
@@ -304,8 +308,10 @@ class Crawler:
         self.frontier.release_gate(lease)
         self.wake()
         target, now_s = _target(lease), self._clock.now_s()
-        await self.committer.submit(lambda batch: self._recorder.skip(batch, target, code, message, now_s))
-        self.frontier.end_lease(lease)
+        await self.committer.submit(
+            lambda batch: self._recorder.skip(batch, target, code, message, now_s),
+            lambda: self.frontier.end_lease(lease),
+        )
         _log.info(
             "fetch.skipped", url=lease.url, origin=target.origin, run=target.run_id, exit_code=code.name.lower(),
             reason=message,
@@ -326,14 +332,12 @@ class Crawler:
             batch.count_exit(target.run_id, int(ExitCode.DATABASE_ERROR))
 
         try:
-            await self.committer.submit(fail)
+            await self.committer.submit(fail, lambda: self.frontier.end_lease(lease))
         except Exception:
             # Not even that can be written: stop before every URL meets the same fate.
             _log.error("visit.unwritable", url=target.url, exc_info=True, then="intake is paused")
             self.set_guard("store")
             self.frontier.return_row(lease)
-            return
-        self.frontier.end_lease(lease)
 
     # -- commits --------------------------------------------------------------------------------------------------
 

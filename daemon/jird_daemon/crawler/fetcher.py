@@ -98,7 +98,7 @@ def _response(
         status=received.status if failure is None else 0,
         headers=transfer.header_values(),
         body=body if failure is None else b"",
-        wire_bytes=int(curl.getinfo(pycurl.SIZE_DOWNLOAD)),
+        wire_bytes=int(curl.getinfo(pycurl.SIZE_DOWNLOAD_T)),
         remote_address=curl.getinfo(pycurl.PRIMARY_IP),
         failure=failure[0] if failure else None,
         message=failure[1] if failure else "",

@@ -4,6 +4,7 @@ A handle is used for one request after another. Everything that is the same for 
 forty options costs as much as a request.
 """
 
+import os
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 import pycurl
 
 from jird_daemon.crawler.response import WANTED_HEADERS
+from jird_daemon.extract.media_type import media_type_of
 from jird_daemon.outcome import ExitCode
 
 # Of all header lines of one answer together; real ones have a few kilobytes.
@@ -69,6 +71,21 @@ class _Received:
     is_body_skipped: bool = False
     is_truncated: bool = False
     refusal: tuple[ExitCode, str] | None = None
+
+
+class _NewSocket:
+    """A socket on its way to libcurl, which duplicates the descriptor: ours is closed as soon as it has done so."""
+
+    __slots__ = ("_descriptor",)
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def __del__(self) -> None:
+        os.close(self._descriptor)
 
 
 class Transfer:
@@ -157,13 +174,13 @@ class Transfer:
     def _on_resolve(self, *_: object) -> int:
         return 1  # "curl never resolves": everything is pinned, so this is a request that we must not make
 
-    def _on_socket(self, _purpose: int, found: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
+    def _on_socket(self, _purpose: int, found: tuple[int, int, int, tuple[str, int]]) -> "_NewSocket | int":
         family, kind, protocol, place = found
         reason = self._check_address(place[0], place[1])
         if reason is not None:
             self._refuse(place[0], place[1], reason)
             return pycurl.SOCKET_BAD
-        return socket.socket(family, kind, protocol)
+        return _NewSocket(socket.socket(family, kind, protocol).detach())
 
     def _on_request(self, address: str, _local: str, port: int, _local_port: int) -> int:
         reason = self._check_address(address, port)
@@ -230,16 +247,11 @@ class Transfer:
         if not accept:
             return False
         values = received.headers.get(b"content-type")
-        return media_type(values[0].decode("latin-1") if values else "") not in accept
+        return media_type_of(values[0].decode("latin-1") if values else "") not in accept
 
     def _is_long(self) -> bool:
         length = self.received.headers.get(b"content-length", [b""])[0]
         return length.isdigit() and int(length) > UNWANTED_BYTES_MAX
-
-
-def media_type(content_type: str) -> str:
-    """Type and subtype of a Content-Type header, lower case, without parameters (J155)."""
-    return content_type.partition(";")[0].strip(" \t").lower()
 
 
 def header_line(name: str, value: str) -> str:

@@ -10,9 +10,10 @@ from jird_daemon.crawler.crawl_log import validator
 from jird_daemon.crawler.fetcher import AuthorityBundle, Fetcher
 from jird_daemon.crawler.resolver import Resolved, Resolver
 from jird_daemon.crawler.response import Response
-from jird_daemon.crawler.transfer import FetchRequest, extra_lines, header_line, media_type
+from jird_daemon.crawler.transfer import FetchRequest, extra_lines, header_line
 from jird_daemon.errors import InvalidUrlError, ParserFailedError
 from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind
+from jird_daemon.extract.media_type import DOCUMENT_TYPES, media_type_of
 from jird_daemon.frontier.frontier import Lease
 from jird_daemon.frontier.rules import OriginRules
 from jird_daemon.outcome import ExitCode
@@ -22,8 +23,6 @@ from jird_daemon.url.canonical import canonicalize, split
 from jird_daemon.url.robots import BODY_BYTES_MAX
 from jird_settings import Settings
 
-# J155: what is read and indexed; parameters do not count.
-DOCUMENT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
 # RFC 9309 section 2.3.1.2: at least five redirects are followed for robots.txt, also to other hosts.
 ROBOTS_REDIRECTS_MAX = 5
 
@@ -105,9 +104,9 @@ class Visitor:
     async def parse(self, response: Response) -> tuple[ParsedDocument | None, str]:
         """What a page's content is; a document, or None and the reason why the parser has none."""
         content_type = response.header("content-type")
-        kind = media_type(content_type)
+        kind = media_type_of(content_type)
         if kind not in DOCUMENT_TYPES:
-            return ParsedDocument(ParseKind.UNKNOWN_TYPE, media_type=kind[:255]), ""
+            return ParsedDocument(ParseKind.UNKNOWN_TYPE, media_type=kind), ""
         job = ParseJob(
             response.url, response.body, content_type, response.all("x-robots-tag"), response.all("link"),
             self.product_token,
