@@ -17,6 +17,7 @@ from typing import Any
 from jird_daemon.clock import SystemClock
 from jird_daemon.control import StartCrawl
 from jird_daemon.crawler.crawler import Crawler
+from jird_daemon.errors import ParserFailedError
 from jird_daemon.extract.document import ParsedDocument, ParseJob
 from jird_daemon.extract.page import parse_page
 from jird_daemon.outcome import CrawlType, ExitCode
@@ -40,11 +41,12 @@ class InlineParser:
     """Reads pages in process."""
 
     def __init__(self) -> None:
-        self.jobs = 0
+        self.fail_on = ""  # URL on which the parser is to crash
 
     async def parse(self, job: ParseJob) -> ParsedDocument:
         """Parse one page."""
-        self.jobs += 1
+        if job.url == self.fail_on:
+            raise ParserFailedError("the worker is gone", "CRASHED")
         return parse_page(job, SystemClock().now_s())
 
 
@@ -63,6 +65,7 @@ class Crawl:
     origin: Origin
     store: Store
     crawler: Crawler
+    parser: InlineParser
     committed: asyncio.Condition
 
     async def start(self, *paths: str, **options: Any) -> int:
@@ -159,10 +162,11 @@ async def crawling(origin: Origin, directory: Path, *layers: toml.Tables, fast: 
             tasks.add(task)
             task.add_done_callback(tasks.discard)
 
-        crawler = Crawler(store, settings, InlineParser(), SystemClock(), on_commit=on_commit)
+        parser = InlineParser()
+        crawler = Crawler(store, settings, parser, SystemClock(), on_commit=on_commit)
         await crawler.start()
         try:
-            yield Crawl(origin, store, crawler, committed)
+            yield Crawl(origin, store, crawler, parser, committed)
         finally:
             await crawler.stop()
 

@@ -62,6 +62,7 @@ class FetchRequest:
 class _Received:
     """What has come in for the request that runs."""
 
+    requests: int = 0
     status: int = 0
     header_bytes: int = 0
     headers: dict[bytes, list[bytes]] = field(default_factory=dict)
@@ -183,11 +184,17 @@ class Transfer:
         return _NewSocket(socket.socket(family, kind, protocol).detach())
 
     def _on_request(self, address: str, _local: str, port: int, _local_port: int) -> int:
+        received = self.received
+        received.requests += 1
         reason = self._check_address(address, port)
-        if reason is None:
-            return pycurl.PREREQFUNC_OK
-        self._refuse(address, port, reason)
-        return pycurl.PREREQFUNC_ABORT
+        if reason is not None:
+            self._refuse(address, port, reason)
+        elif received.requests > 1:
+            # libcurl would send the request again when a kept connection broke; a second try is ours to make and count.
+            received.refusal = (ExitCode.ERROR_READING_RESPONSE, "the connection was closed without an answer")
+        else:
+            return int(pycurl.PREREQFUNC_OK)
+        return int(pycurl.PREREQFUNC_ABORT)
 
     def _refuse(self, address: str, port: int, reason: str) -> None:
         message = f"{reason}: address {address} port {port} may not be connected to"
