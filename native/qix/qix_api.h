@@ -1,7 +1,7 @@
 /* What Python sees of the index: plain declarations that C includes and cffi reads, so that the two cannot drift.
  *
- * Every function that can fail returns a qix_status. Threads may share a segment and a snapshot; a builder belongs to one
- * thread at a time. Outputs (ret_*) are written on success only, a fault on failure only. */
+ * Every function that can fail returns a qix_status. Threads may share a segment and a snapshot; a builder belongs to
+ * one thread at a time. Outputs (ret_*) are written on success only, a fault on failure only. */
 
 #define QIX_FORMAT_VERSION 4
 #define QIX_FIELD_COUNT 5
@@ -69,8 +69,8 @@ qix_status qix_get_page_ids(const qix_segment *segment, uint64_t *ret_page_ids, 
 /* Documents that hold the key (namespace byte, term); 0 if there are none. */
 qix_status qix_term_df(const qix_segment *segment, const uint8_t *key, uint32_t key_bytes, uint32_t *ret_df,
                        qix_fault *ret_fault);
-/* The `limit` keys of highest df that begin with `prefix`, by falling df, then key. Written one after the other to ret_keys
- * (room for limit * 513), their ends to ret_ends. */
+/* The `limit` keys of highest df that begin with `prefix`, by falling df, then key. Written one after the other to
+ * ret_keys (room for limit * 513), their ends to ret_ends. */
 qix_status qix_list_terms(const qix_segment *segment, const uint8_t *prefix, uint32_t prefix_bytes, uint32_t limit,
                           uint8_t *ret_keys, uint32_t *ret_ends, uint32_t *ret_dfs, uint32_t *ret_count,
                           qix_fault *ret_fault);
@@ -117,14 +117,16 @@ typedef struct qix_builder qix_builder;
 
 qix_status qix_builder_new(const qix_builder_options *options, qix_builder **ret_builder, qix_fault *ret_fault);
 void qix_builder_free(qix_builder *builder);
-/* `text` holds the five fields one after the other, field_ends where each ends. `keywords` holds keyword_bytes of records:
- * namespace (1), bytes (2, little endian), term. */
+/* `text` holds the five fields one after the other, field_ends where each ends. `keywords` holds keyword_bytes of
+ * records: namespace (1), bytes (2, little endian), term. */
 qix_status qix_builder_add(qix_builder *builder, const qix_document *doc, const uint8_t *text,
                            const uint32_t *field_ends, const uint8_t *keywords, uint32_t keyword_bytes,
                            qix_fault *ret_fault);
-/* A body of terms already made: separated by spaces, tabs or line ends (term_ends NULL), or ending where term_ends says. */
-qix_status qix_builder_add_terms(qix_builder *builder, const qix_document *doc, const uint8_t *terms, uint64_t term_bytes,
-                                 const uint32_t *term_ends, uint32_t term_count, qix_fault *ret_fault);
+/* A body of terms already made: separated by spaces, tabs or line ends (term_ends NULL), or ending where term_ends
+ * says. */
+qix_status qix_builder_add_terms(qix_builder *builder, const qix_document *doc, const uint8_t *terms,
+                                 uint64_t term_bytes, const uint32_t *term_ends, uint32_t term_count,
+                                 qix_fault *ret_fault);
 uint32_t qix_builder_doc_count(const qix_builder *builder);
 uint64_t qix_builder_memory_bytes(const qix_builder *builder);
 
@@ -135,7 +137,7 @@ uint64_t qix_builder_memory_bytes(const qix_builder *builder);
 /* Write to `fd` (an empty file, only written to); temporary files go to `folder`. The builder can be freed or go on. */
 qix_status qix_builder_write(qix_builder *builder, int fd, const char *folder, uint32_t order, uint32_t sync,
                              qix_segment_info *ret_info, qix_fault *ret_fault);
-/* The same from segments, without the documents that their tombstones name. They must agree in field weights, positions and
- * analysis version, and no page may be alive in two. */
+/* The same from segments, without the documents that their tombstones name. They must agree in field weights, positions
+ * and analysis version, and no page may be alive in two. */
 qix_status qix_merge(const qix_part *parts, uint32_t part_count, int fd, const char *folder, uint32_t order,
                      uint32_t sync, qix_segment_info *ret_info, qix_fault *ret_fault);

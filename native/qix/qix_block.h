@@ -35,7 +35,8 @@ typedef struct {
 void qix_pairs_of(const uint32_t *tfs, const uint32_t *codes, uint32_t count, const double norm_k[256],
                   qix_pair ret_pairs[QIX_PAIRS]);
 
-/* Positions of a block. `counts` says how many values each posting has, `values` are all of them, ascending in a posting. */
+/* Positions of a block. `counts` says how many values each posting has, `values` are all of them, ascending in a
+ * posting. */
 bool qix_positions_encode(qix_bytes *out, const qix_block *block, const uint32_t *counts, const uint32_t *values);
 
 #endif

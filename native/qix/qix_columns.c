@@ -101,8 +101,7 @@ qix_status qix_write_columns(qix_encoder *encoder, uint32_t doc_count, qix_row_f
 {
     qix_status status = QIX_OK;
     for (uint32_t id = QIX_PAGE_IDS; id <= QIX_FLAGS && !status; id++)
-        status = id == QIX_PAGE_ORDER
-                     ? write_page_order(encoder, doc_count, row, context, fault)
-                     : write_column(encoder, (enum qix_section_id)id, doc_count, row, context, fault);
+        status = id == QIX_PAGE_ORDER ? write_page_order(encoder, doc_count, row, context, fault)
+                                      : write_column(encoder, (enum qix_section_id)id, doc_count, row, context, fault);
     return status;
 }

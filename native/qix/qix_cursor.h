@@ -29,7 +29,7 @@ typedef struct {
     bool is_present; /* of a term: in this segment's dictionary */
     bool is_restricted;
     bool needs_positions; /* restricted, or of a phrase */
-    uint32_t docid; /* where it stands; meaningless before the first seek */
+    uint32_t docid;       /* where it stands; meaningless before the first seek */
     bool has_begun;
     uint64_t cost; /* documents that it may have to visit */
     double factor; /* weight * idf */
@@ -38,7 +38,7 @@ typedef struct {
     qix_list list;
     qix_block block;
     uint32_t block_index;
-    uint32_t at; /* posting in the block */
+    uint32_t at;          /* posting in the block */
     uint32_t bound_block; /* where the last bound was looked for */
     double short_norm;    /* highest frequency part of a short list */
     qix_positions positions;

@@ -63,7 +63,7 @@ void qix_encoder_free(qix_encoder *e)
     qix_spool_free(&e->terms);
     qix_spool_free(&e->term_index);
     qix_spool_free(&e->range_bounds);
-    qix_bytes *lists[] = {&e->values,        &e->payload, &e->last_docids, &e->block_offsets,
+    qix_bytes *lists[] = {&e->values,           &e->payload, &e->last_docids, &e->block_offsets,
                           &e->position_offsets, &e->pairs,   &e->ranges};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         qix_bytes_free(lists[i]);
@@ -261,8 +261,12 @@ static qix_status write_long_list(qix_encoder *e, uint64_t *ret_bytes, qix_fault
         uint8_t *at = e->block_offsets.data + 4 * i;
         qix_store_u32(at, qix_load_u32(at) + (uint32_t)before);
     }
-    const qix_bytes parts[] = {{.data = head, .used = sizeof head}, e->last_docids, e->block_offsets,
-                               e->position_offsets, e->pairs, e->payload};
+    const qix_bytes parts[] = {{.data = head, .used = sizeof head},
+                               e->last_docids,
+                               e->block_offsets,
+                               e->position_offsets,
+                               e->pairs,
+                               e->payload};
     *ret_bytes = before + e->payload.used;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !status; i++)
         status = write_postings(e, parts[i].data, parts[i].used, fault);

@@ -27,13 +27,13 @@
  *                id (4), zero (4), file offset (8, a multiple of QIX_SECTION_ALIGN), bytes (8)
  *      ...       zeros to the end of the header
  *
- * Between sections lie zeros, fewer than QIX_SECTION_ALIGN. The payload is hashed in chunks of QIX_CHUNK_BYTES (the last
- * may be shorter); the digest table holds the SHA-256 of each, 32 bytes a chunk, and ends the file.
+ * Between sections lie zeros, fewer than QIX_SECTION_ALIGN. The payload is hashed in chunks of QIX_CHUNK_BYTES (the
+ * last may be shorter); the digest table holds the SHA-256 of each, 32 bytes a chunk, and ends the file.
  *
  * DOCUMENT TABLE: one section a column, n entries each, indexed by docid
  *   PAGE_IDS 8, strictly distinct        LENGTHS 4, weighted length      ORIGINS 4
- *   PAGE_ORDER 4: docids by page id      LENGTH_CODES 1 (qix_length.h)   LANGUAGES 2, (first letter << 8) | second, or 0
- *   STATIC_RANKS 2                       DATES 8, signed unix seconds    FLAGS 2
+ *   PAGE_ORDER 4: docids by page id      LENGTH_CODES 1 (qix_length.h)   LANGUAGES 2, (first letter << 8) | second, or
+ * 0 STATIC_RANKS 2                       DATES 8, signed unix seconds    FLAGS 2
  *
  * TERM DICTIONARY. A key is one byte of namespace and the term's bytes; keys ascend bytewise. TERMS holds blocks of
  * QIX_DICT_BLOCK keys (the last may be shorter). An entry is
@@ -46,24 +46,20 @@
  * POSTINGS. A list of df < QIX_BLOCK is one tail block. A longer one, with m = ceil(df / QIX_BLOCK) blocks, is
  *   list header (QIX_LIST_HEADER_BYTES):
  *     0  8  impact pairs of the whole list
- *     8  6  for k = 10, 100, 1000: a (frequency, length code) that at least k documents of the list reach; 0 0 = unknown
- *    14  1  1 if the list has range bounds     15  1  zero
- *    16  8  offset of the range bounds in RANGE_BOUNDS, or 0     24  8  zero
- *   m x 4  last docid of each block
- *   m x 4  offset of each block from the start of the list
- *   m x 4  offset of each block's positions from the start of the list's positions (0 without positions)
- *   m x 8  impact pairs of each block
+ *     8  6  for k = 10, 100, 1000: a (frequency, length code) that at least k documents of the list reach; 0 0 =
+ * unknown 14  1  1 if the list has range bounds     15  1  zero 16  8  offset of the range bounds in RANGE_BOUNDS, or 0
+ * 24  8  zero m x 4  last docid of each block m x 4  offset of each block from the start of the list m x 4  offset of
+ * each block's positions from the start of the list's positions (0 without positions) m x 8  impact pairs of each block
  *   the blocks: QIX_BLOCK postings each, then a tail block if df is not a multiple
  * Impact pairs are QIX_PAIRS x (frequency, length code), 1 byte each. Every posting covered has a frequency <= and a
  * length code >= those of at least one pair, so the best score of the pairs bounds the block under any average length.
  * Frequency 255 stands for any. Unused pairs repeat the first.
  *
  * A full block: kind (1: QIX_BLOCK_PACKED or QIX_BLOCK_BITMAP), flags (1: QIX_BLOCK_LENGTHS), base length code (1);
- *   gaps: a packed array of docid - previous docid - 1 (previous of the list's first: -1, so that its gap is its docid);
- *         or, in a bitmap, bytes (2) and bits: bit i is docid previous + 1 + i, previous being the block's before this one
- *   frequencies - 1: packed array
- *   with QIX_BLOCK_LENGTHS: length codes - base: packed array
- * A tail block, of t postings: t times varint (gap << 1 | (frequency == 1)), and unless the bit is set, varint frequency.
+ *   gaps: a packed array of docid - previous docid - 1 (previous of the list's first: -1, so that its gap is its
+ * docid); or, in a bitmap, bytes (2) and bits: bit i is docid previous + 1 + i, previous being the block's before this
+ * one frequencies - 1: packed array with QIX_BLOCK_LENGTHS: length codes - base: packed array A tail block, of t
+ * postings: t times varint (gap << 1 | (frequency == 1)), and unless the bit is set, varint frequency.
  *
  * A packed array of 128 values: width w (1, at most 32), exception count e (1), 16 * w bytes, e indexes (1 each,
  * ascending), e values (4 each). The bytes are w groups of four 32-bit words: value i lies in lane i % 4, at bit
@@ -71,8 +67,8 @@
  *
  * POSITIONS of a block of t postings: flags (1: QIX_POSITIONS_COUNTS); with it, how many positions each posting has (a
  * packed array if t = 128, else t varints), else that is the frequency. Then, all postings' values as one sequence:
- * of each posting the first position, then differences - 1. Each 128 values are a packed array, the rest varints. A position
- * is (slot << QIX_POSITION_BITS) | word, slot 0 for the body and field + 1 for the others.
+ * of each posting the first position, then differences - 1. Each 128 values are a packed array, the rest varints. A
+ * position is (slot << QIX_POSITION_BITS) | word, slot 0 for the body and field + 1 for the others.
  *
  * RANGE_BOUNDS of a list: ceil(n / 2^shift) bytes; byte q: no document of the range has a frequency part tf / (tf + K)
  * above q / 255 with the k1, b and average of the header; 0: the list has no document there.

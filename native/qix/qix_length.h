@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define QIX_LENGTH_EXACT 24u /* codes below stand for themselves */
+#define QIX_LENGTH_EXACT 24u       /* codes below stand for themselves */
 #define QIX_LENGTH_MAX 0x7fffffffu /* code 255; a longer document counts as this long */
 
 static inline uint32_t qix_length_decode(uint8_t code)

@@ -37,9 +37,11 @@ qix_status qix_list_open(const qix_segment *segment, const qix_term *term, qix_l
         return qix_corrupt(fault, qix_offset_of(segment, segment->section[QIX_TERMS]),
                            "document frequency is above the document count");
     if (term->postings_at > postings || term->postings_bytes > postings - term->postings_at)
-        return qix_corrupt(fault, qix_offset_of(segment, segment->section[QIX_POSTINGS]), "posting list leaves its section");
+        return qix_corrupt(fault, qix_offset_of(segment, segment->section[QIX_POSTINGS]),
+                           "posting list leaves its section");
     if (term->positions_at > positions || term->positions_bytes > positions - term->positions_at)
-        return qix_corrupt(fault, qix_offset_of(segment, segment->section[QIX_POSITIONS]), "positions leave their section");
+        return qix_corrupt(fault, qix_offset_of(segment, segment->section[QIX_POSITIONS]),
+                           "positions leave their section");
     const uint8_t *at = segment->section[QIX_POSTINGS] + term->postings_at;
     const uint8_t *positions_at = segment->section[QIX_POSITIONS] + term->positions_at;
     *ret_list = (qix_list){.segment = segment,

@@ -1,5 +1,6 @@
-/* Merging: the live documents of several segments become one. Postings stream from the inputs to the encoder, a block of each at
- * a time; nothing is tokenised again. Memory is 30 bytes a document and the summaries of the longest list. */
+/* Merging: the live documents of several segments become one. Postings stream from the inputs to the encoder, a block
+ * of each at a time; nothing is tokenised again. Memory is 30 bytes a document and the summaries of the longest list.
+ */
 #include "qix_merge.h"
 
 #include <stdlib.h>
@@ -57,7 +58,8 @@ static qix_status open_parts(merger *m, const qix_part *parts, qix_fault *fault)
         part->segment = parts[i].segment;
         part->tombstones = parts[i].tombstones;
         if (!is_like(&part->segment->info, &parts[0].segment->info))
-            return qix_fail(fault, QIX_ERR_ARGUMENT, 0, "segments differ in field weights, positions or analysis version");
+            return qix_fail(fault, QIX_ERR_ARGUMENT, 0,
+                            "segments differ in field weights, positions or analysis version");
         qix_status status = at_part(need_columns(part->segment, fault), i, fault);
         if (status)
             return status;
@@ -212,7 +214,8 @@ static qix_status merge_terms(merger *m, qix_fault *fault)
     qix_status status = QIX_OK;
     for (uint32_t i = 0; i < m->part_count && !status; i++) {
         qix_merge_part *part = &m->parts[i];
-        status = at_part(qix_terms_seek(part->segment, (const uint8_t *)"", 0, &part->walk, &part->has_key, fault), i, fault);
+        status = at_part(qix_terms_seek(part->segment, (const uint8_t *)"", 0, &part->walk, &part->has_key, fault), i,
+                         fault);
     }
     for (uint32_t count; !status && (count = lowest_key(m, members)) > 0;)
         status = merge_key(m, members, count, fault);
@@ -249,8 +252,8 @@ qix_status qix_merge(const qix_part *parts, uint32_t part_count, int fd, const c
     if (part_count < 1 || part_count > QIX_PARTS_MAX)
         return qix_fail(ret_fault, QIX_ERR_ARGUMENT, 0, "a merge takes 1 to 1024 segments");
     merger m = {.parts = calloc(part_count, sizeof *m.parts), .part_count = part_count};
-    qix_status status = m.parts ? run_merge(&m, parts, fd, folder, order, sync != 0, ret_info, ret_fault)
-                                : qix_no_memory(ret_fault);
+    qix_status status =
+        m.parts ? run_merge(&m, parts, fd, folder, order, sync != 0, ret_info, ret_fault) : qix_no_memory(ret_fault);
     for (uint32_t i = 0; m.parts && i < part_count; i++) {
         free(m.parts[i].new_docids);
         qix_bytes_free(&m.parts[i].rows);

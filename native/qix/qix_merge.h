@@ -1,4 +1,5 @@
-/* A merge's inside: qix_merge.c orders documents and walks the dictionaries, qix_merge_list.c gives one part's postings. */
+/* A merge's inside: qix_merge.c orders documents and walks the dictionaries, qix_merge_list.c gives one part's
+ * postings. */
 #ifndef QIX_MERGE_H
 #define QIX_MERGE_H
 

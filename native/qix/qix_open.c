@@ -6,8 +6,8 @@
 
 /* Bytes of a row in each column of the document table; 0 for sections that are no columns. */
 static const uint8_t column_bytes[QIX_SECTION_END] = {
-    [QIX_PAGE_IDS] = 8, [QIX_PAGE_ORDER] = 4, [QIX_LENGTHS] = 4,   [QIX_LENGTH_CODES] = 1, [QIX_STATIC_RANKS] = 2,
-    [QIX_ORIGINS] = 4,  [QIX_LANGUAGES] = 2,  [QIX_DATES] = 8,     [QIX_FLAGS] = 2,
+    [QIX_PAGE_IDS] = 8, [QIX_PAGE_ORDER] = 4, [QIX_LENGTHS] = 4, [QIX_LENGTH_CODES] = 1, [QIX_STATIC_RANKS] = 2,
+    [QIX_ORIGINS] = 4,  [QIX_LANGUAGES] = 2,  [QIX_DATES] = 8,   [QIX_FLAGS] = 2,
 };
 
 /* Magic, version and sizes: after this the header and the digest table can be hashed. */

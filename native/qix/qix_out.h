@@ -1,5 +1,6 @@
 /* Writing a segment file from front to back in chunks: each is hashed while it is in memory, and memory stays the same
- * however large the file. The header, with its digest, is written last, so that a file cut short is never taken for one. */
+ * however large the file. The header, with its digest, is written last, so that a file cut short is never taken for
+ * one. */
 #ifndef QIX_OUT_H
 #define QIX_OUT_H
 
@@ -24,8 +25,8 @@ qix_status qix_out_write(qix_out *out, const uint8_t *data, uint64_t bytes, qix_
 qix_status qix_out_begin(qix_out *out, enum qix_section_id id, qix_fault *fault);
 void qix_out_end(qix_out *out, enum qix_section_id id);
 
-/* Write the last chunk, the digest table and `header` (QIX_HEADER_BYTES), whose sizes, section table and digest are filled in
- * here; then bring everything to the disk if `sync`. */
+/* Write the last chunk, the digest table and `header` (QIX_HEADER_BYTES), whose sizes, section table and digest are
+ * filled in here; then bring everything to the disk if `sync`. */
 qix_status qix_out_finish(qix_out *out, uint8_t *header, bool sync, qix_fault *fault);
 
 /* A run of bytes that becomes a section later: in memory while small, then in an unlinked file. */

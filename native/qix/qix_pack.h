@@ -1,7 +1,7 @@
 /* Packed arrays: 128 values in as few bits each as most of them need, the others as exceptions (qix_format.h).
  *
- * Four lanes side by side, so that one vector instruction unpacks four values; after "patched" coding of Zukowski et al.
- * (ICDE 2006) and the lanes of Lemire and Boytsov 2015, "Decoding billions of integers per second". */
+ * Four lanes side by side, so that one vector instruction unpacks four values; after "patched" coding of Zukowski et
+ * al. (ICDE 2006) and the lanes of Lemire and Boytsov 2015, "Decoding billions of integers per second". */
 #ifndef QIX_PACK_H
 #define QIX_PACK_H
 

@@ -49,7 +49,8 @@ static uint32_t phrase_tf(qix_run *run, const qix_cursor *phrase, uint32_t node,
         if (!qix_cursor_positions(run, &run->cursors[first + i], &walks[i]))
             return 0;
     int64_t base = 0; /* where the word at offset 0 would be */
-    for (uint32_t agreed = 0, i = 0; walk_to(run, &run->cursors[first + i], &walks[i], base + nodes[first + i].offset);) {
+    for (uint32_t agreed = 0, i = 0;
+         walk_to(run, &run->cursors[first + i], &walks[i], base + nodes[first + i].offset);) {
         int64_t here = (int64_t)walks[i].value - nodes[first + i].offset;
         agreed = here == base && agreed > 0 ? agreed + 1 : 1;
         base = here;

@@ -33,7 +33,9 @@ void qix_pool_free(qix_pool *pool)
 /* Open the next slice and link the full one to it. */
 static bool extend(qix_pool *pool, qix_chain *chain)
 {
-    uint32_t slice = chain->slice == 0 ? QIX_SLICE_FIRST : chain->slice < QIX_SLICE_MAX ? chain->slice * 2 : chain->slice;
+    uint32_t slice = chain->slice == 0              ? QIX_SLICE_FIRST
+                     : chain->slice < QIX_SLICE_MAX ? chain->slice * 2
+                                                    : chain->slice;
     uint32_t at;
     if (!qix_pool_take(pool, slice + LINK_BYTES, &at))
         return false;
@@ -61,10 +63,8 @@ bool qix_chain_add(qix_pool *pool, qix_chain *chain, uint32_t value)
 
 qix_chain_reader qix_chain_read(const qix_pool *pool, const qix_chain *chain)
 {
-    return (qix_chain_reader){.pool = pool,
-                              .at = chain->head,
-                              .end = chain->head + QIX_SLICE_FIRST,
-                              .slice = QIX_SLICE_FIRST};
+    return (qix_chain_reader){
+        .pool = pool, .at = chain->head, .end = chain->head + QIX_SLICE_FIRST, .slice = QIX_SLICE_FIRST};
 }
 
 static uint8_t next_byte(qix_chain_reader *reader)

@@ -96,9 +96,8 @@ static bool decode_values(qix_positions *p, uint64_t index)
 
 qix_position_walk qix_positions_walk(qix_positions *positions, uint32_t posting)
 {
-    return (qix_position_walk){.positions = positions,
-                               .index = positions->starts[posting],
-                               .end = positions->starts[posting + 1]};
+    return (qix_position_walk){
+        .positions = positions, .index = positions->starts[posting], .end = positions->starts[posting + 1]};
 }
 
 bool qix_position_next(qix_position_walk *walk, const char **ret_reason)

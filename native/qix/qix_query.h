@@ -15,8 +15,8 @@
 
 enum qix_node_kind { QIX_NODE_TERM = 1, QIX_NODE_PHRASE, QIX_NODE_AND, QIX_NODE_OR, QIX_NODE_NOT, QIX_NODE_FILTER };
 
-/* Nodes lie in preorder: the children of node i are i + 1, then each child's `end`, up to the end of i. The terms of a phrase
- * are its children. */
+/* Nodes lie in preorder: the children of node i are i + 1, then each child's `end`, up to the end of i. The terms of a
+ * phrase are its children. */
 typedef struct {
     uint8_t kind;
     uint8_t fields;

@@ -1,7 +1,7 @@
 /* BM25 (Robertson and Zaragoza 2009) as jird defines it: a document's part of a score is
  *   idf * (tf / (tf + K)),  K = k1 * (1 - b + b * len / avg),  idf = ln(1 + (N - df + 0.5) / (df + 0.5))
- * in doubles and in this order of operations, so that bounds, scores and the oracle round alike. tf is the sum over fields of
- * weight times frequency (as BM25F folds them), len what the document's length code stands for. */
+ * in doubles and in this order of operations, so that bounds, scores and the oracle round alike. tf is the sum over
+ * fields of weight times frequency (as BM25F folds them), len what the document's length code stands for. */
 #ifndef QIX_RANK_H
 #define QIX_RANK_H
 

@@ -1,5 +1,5 @@
-/* Bounded reading of bytes that nobody vouches for. `pos <= end` always holds; a read past the end gives false and changes
- * nothing. Integers are little endian whatever the machine. */
+/* Bounded reading of bytes that nobody vouches for. `pos <= end` always holds; a read past the end gives false and
+ * changes nothing. Integers are little endian whatever the machine. */
 #ifndef QIX_READER_H
 #define QIX_READER_H
 

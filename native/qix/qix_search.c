@@ -17,8 +17,8 @@ static qix_status find_terms(const qix_snapshot *snapshot, const qix_query *quer
             if (at->kind != QIX_NODE_TERM)
                 continue;
             qix_term *term = &ret_terms[(size_t)part * query->count + node];
-            qix_status status = qix_terms_find(snapshot->parts[part].part.segment, at->key, at->key_bytes, term, &found,
-                                               fault);
+            qix_status status =
+                qix_terms_find(snapshot->parts[part].part.segment, at->key, at->key_bytes, term, &found, fault);
             if (status) {
                 fault->part = part;
                 return status;
@@ -189,7 +189,9 @@ qix_status qix_search(const qix_snapshot *snapshot, const uint8_t *program, uint
     uint16_t slots[QIX_QUERY_NODES_MAX];
     qix_search_state s = {
         .snapshot = snapshot,
-        .run = {.query = &query, .ranker = &snapshot->ranker, .fault = ret_fault,
+        .run = {.query = &query,
+                .ranker = &snapshot->ranker,
+                .fault = ret_fault,
                 .cursors = calloc(query.count, sizeof *s.run.cursors)},
         .heap = {.hits = malloc((most + 1) * sizeof *s.heap.hits), .capacity = (uint32_t)most, .threshold = -1.0},
         .is_exact = true,

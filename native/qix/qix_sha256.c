@@ -33,12 +33,12 @@ static inline void store_be32(uint8_t *p, uint32_t x)
 }
 
 /* Section 6.2.2. The variables a to h rotate by name, so that no round moves them. */
-#define ROUND(a, b, c, d, e, f, g, h, i)                                                                              \
-    do {                                                                                                              \
-        uint32_t t1 = h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g))) + K[i] + w[i];         \
-        uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) | (c & (a | b)));                     \
-        d += t1;                                                                                                      \
-        h = t1 + t2;                                                                                                  \
+#define ROUND(a, b, c, d, e, f, g, h, i)                                                                               \
+    do {                                                                                                               \
+        uint32_t t1 = h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g))) + K[i] + w[i];          \
+        uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) | (c & (a | b)));                      \
+        d += t1;                                                                                                       \
+        h = t1 + t2;                                                                                                   \
     } while (0)
 
 static void compress(uint32_t state[8], const uint8_t *block)

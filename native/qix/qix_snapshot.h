@@ -1,5 +1,5 @@
-/* Segments that are searched together, with statistics shared by all (J27): N, df and lengths count every document that is in
- * a segment, deleted ones too until a merge drops them, as Lucene and Tantivy do. */
+/* Segments that are searched together, with statistics shared by all (J27): N, df and lengths count every document that
+ * is in a segment, deleted ones too until a merge drops them, as Lucene and Tantivy do. */
 #ifndef QIX_SNAPSHOT_H
 #define QIX_SNAPSHOT_H
 

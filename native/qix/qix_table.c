@@ -27,7 +27,8 @@ uint64_t qix_table_bytes(const qix_table *table)
     return (uint64_t)table->capacity * sizeof *table->entries + ((uint64_t)table->slot_mask + 1) * sizeof *table->slots;
 }
 
-/* Eight bytes a step, each mixed by a multiplication with an odd constant and a shift that brings the high bits down. */
+/* Eight bytes a step, each mixed by a multiplication with an odd constant and a shift that brings the high bits down.
+ */
 static uint32_t hash_key(uint64_t seed, uint8_t space, const uint8_t *term, uint32_t bytes)
 {
     const uint64_t odd = 0x9e3779b97f4a7c15u;

@@ -20,8 +20,8 @@ typedef struct {
 
     /* Of each document: varint (ordinal difference << 1 | tf is 1), else varint tf, varint count. */
     qix_chain postings;
-    /* Of each position: varint (word difference << 1 | field changes), and if so varint field; the difference is then from
-     * 0. A document begins at word 0 of the body. */
+    /* Of each position: varint (word difference << 1 | field changes), and if so varint field; the difference is then
+     * from 0. A document begins at word 0 of the body. */
     qix_chain positions;
 } qix_entry;
 

@@ -9,7 +9,8 @@ static int compare_keys(const uint8_t *a, uint32_t a_bytes, const uint8_t *b, ui
 
 static qix_status bad_entry(const qix_term_walk *walk, qix_fault *fault)
 {
-    return qix_corrupt(fault, qix_offset_of(walk->segment, walk->entry.pos), "entry of the term dictionary breaks the format");
+    return qix_corrupt(fault, qix_offset_of(walk->segment, walk->entry.pos),
+                       "entry of the term dictionary breaks the format");
 }
 
 /* Read the entry at walk->entry, which is key number walk->index. */
@@ -59,7 +60,8 @@ static qix_status enter_block(qix_term_walk *walk, uint64_t block, qix_fault *fa
     return qix_need(segment, terms + from, to - from, fault);
 }
 
-/* <0, 0 or >0 as the first key of a block is before, at or after `key`; reads the key only if its head says too little. */
+/* <0, 0 or >0 as the first key of a block is before, at or after `key`; reads the key only if its head says too little.
+ */
 static qix_status compare_first(qix_term_walk *walk, uint64_t block, const uint8_t *key, uint32_t key_bytes,
                                 int *ret_order, qix_fault *fault)
 {

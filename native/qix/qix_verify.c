@@ -1,4 +1,5 @@
-/* The deep check: every byte hashed, every invariant of the format tried. It trusts nothing that qix_open did not check. */
+/* The deep check: every byte hashed, every invariant of the format tried. It trusts nothing that qix_open did not
+ * check. */
 #include "qix_rank.h"
 #include "qix_segment.h"
 
@@ -192,8 +193,7 @@ static void check_list(checker *v)
 /* What the index says of a block must be what its first entry is. */
 static void check_index_record(checker *v, const qix_term_walk *walk, uint64_t postings_at, uint64_t positions_at)
 {
-    const uint8_t *record =
-        v->segment->section[QIX_TERM_INDEX] + walk->index / QIX_DICT_BLOCK * QIX_TERM_INDEX_BYTES;
+    const uint8_t *record = v->segment->section[QIX_TERM_INDEX] + walk->index / QIX_DICT_BLOCK * QIX_TERM_INDEX_BYTES;
     uint8_t head[QIX_KEY_HEAD_BYTES] = {0};
     memcpy(head, walk->key, walk->key_bytes < QIX_KEY_HEAD_BYTES ? walk->key_bytes : QIX_KEY_HEAD_BYTES);
     if (memcmp(head, record, sizeof head) != 0)

@@ -1,13 +1,13 @@
 /* Walking a part for its best documents: exact top k, by whichever of three ways fits the query.
  *
  *   one term      its blocks, skipping those whose pairs say that none can enter; scores go straight to the heap (J8)
- *   Or            windows of documents; in each, the lists whose bounds together cannot reach the threshold are only asked
- *                 about documents that the others have (MaxScore, Turtle and Flood 1995; with bounds per window as in Ding
- *                 and Suel 2011 and Grand et al. 2020)
- *   any other     windows, skipped when their bound cannot reach the threshold; in them, document by document
+ *   Or            windows of documents; in each, the lists whose bounds together cannot reach the threshold are only
+ * asked about documents that the others have (MaxScore, Turtle and Flood 1995; with bounds per window as in Ding and
+ * Suel 2011 and Grand et al. 2020) any other     windows, skipped when their bound cannot reach the threshold; in them,
+ * document by document
  *
- * A window is one range of the range bounds, so that for common terms its bound is one byte. A window's bound decides about
- * that window alone (J29). Skipping needs a bound below the threshold: an equal score may win by its page id. */
+ * A window is one range of the range bounds, so that for common terms its bound is one byte. A window's bound decides
+ * about that window alone (J29). Skipping needs a bound below the threshold: an equal score may win by its page id. */
 #include "qix_search.h"
 
 static void offer(qix_search_state *s, uint32_t docid, double score)
@@ -127,8 +127,8 @@ static bool can_enter(qix_search_state *s, const or_window *w, uint32_t docid)
     return true;
 }
 
-/* In the order of the query, so that the sum rounds as the oracle's does. Children that cannot match in the window stand
- * outside it, if they have begun. */
+/* In the order of the query, so that the sum rounds as the oracle's does. Children that cannot match in the window
+ * stand outside it, if they have begun. */
 static double sum_children(qix_search_state *s, uint32_t docid)
 {
     const qix_cursor *root = &s->run.cursors[0];
