@@ -2,7 +2,7 @@
 
 import re
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from jird_daemon.extract import media_type as media
 from jird_daemon.extract.challenge import challenge_product
@@ -75,7 +75,7 @@ def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: flo
     if _has_unwanted(job.body, html):
         html = _UNWANTED.sub("", html)
     html, was_guarded = guard(html)
-    parser = LexborHTMLParser(html, scripting=True)
+    parser = _parse_tree(html)
     tree = PageTree()
     tree.walk(parser, find_overrides(parser, html))
     if was_guarded:
@@ -116,6 +116,14 @@ def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: flo
         tuple(sorted(tree.truncated)),
         f"challenge page of {product}" if product else "",
     )
+
+
+def _parse_tree(html: str) -> LexborHTMLParser:
+    try:
+        return LexborHTMLParser(html, scripting=True)
+    except SelectolaxError as error:
+        # The parser accepts every text; what it cannot do without is memory.
+        raise MemoryError(str(error)) from error
 
 
 def _has_unwanted(body: bytes, html: str) -> bool:

@@ -1,0 +1,131 @@
+"""The parse worker: a confined process that turns fetched bytes into documents, one at a time.
+
+Started by the pool (extract/pool.py) with one end of a socket pair; ends when that is closed. Everything is loaded and
+used once before the kernel takes away the means to load more (extract/sandbox.py).
+
+Exit codes: 0 the pool closed the channel, 12 out of memory, 13 the confinement failed.
+"""
+
+import argparse
+import os
+import resource
+import signal
+import sys
+import time
+from typing import BinaryIO
+
+from jird_daemon.child import die_with_parent, yield_to_searches
+from jird_daemon.extract.charset import load_codecs
+from jird_daemon.extract.document import ParseJob
+from jird_daemon.extract.page import parse_page
+from jird_daemon.extract.probes import run_probe
+from jird_daemon.extract.sandbox import SandboxError, confine
+from jird_daemon.extract.wire import (
+    DOCUMENT,
+    EXIT_MEMORY,
+    EXIT_UNCONFINED,
+    FAILURE,
+    HEADER,
+    JOB,
+    PROBE,
+    READY,
+    Failure,
+    Parsed,
+    Ready,
+    decode_job,
+    encode,
+    frame,
+)
+
+# The probe of processor time shows the mechanism; it need not wait as long as a page may.
+_PROBE_CPU_S = 0.2
+_MESSAGE_CHARS_MAX = 500
+
+_WARM_UP_PAGE = b"""<!doctype html><html lang=en><head><title>t &amp; t</title><base href=/b/>
+<meta name=robots content="unavailable_after: Wed, 25 Jun 2081 15:00:00 PST"><meta name=date content=2020-01-01>
+<script type="application/ld+json">{"datePublished": "2020\\u002d01-01T00:00:00Z"}</script></head>
+<body><main role=main><h1>h</h1><p>a <a href="x?q=&uuml;">b</a> <img src=i.png srcset="a 1x, b 2x"><pre> c </pre>
+<table><tr><td>d</table><time datetime="2020-01-01">e</time><p hidden style="display:none">f</body></html>"""
+
+
+def main() -> int:
+    """Load, confine, and answer until the channel is closed."""
+    parser = argparse.ArgumentParser(prog="jird parse", description="Started by jird, never by a person.")
+    parser.add_argument("--channel-fd", type=int, required=True)
+    parser.add_argument("--parent-pid", type=int, required=True)
+    parser.add_argument("--memory-bytes", type=int, required=True)
+    parser.add_argument("--page-cpu-ms", type=int, required=True)
+    arguments = parser.parse_args()
+    die_with_parent(arguments.parent_pid)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which stops its workers itself
+    if os.nice(0) == 0:
+        yield_to_searches()
+    _warm_up()
+    channel = os.fdopen(arguments.channel_fd, "r+b", buffering=0)
+    reader = open(channel.fileno(), "rb", buffering=1 << 18, closefd=False)  # noqa: SIM115 - it lives as long as the process
+    try:
+        measures = confine(arguments.memory_bytes)
+    except SandboxError as error:
+        print(f"jird parse: cannot be confined: {error}", file=sys.stderr)
+        return EXIT_UNCONFINED
+    _send(channel, READY, encode(Ready(measures)))
+    try:
+        _serve(reader, channel, arguments.memory_bytes, arguments.page_cpu_ms / 1_000)
+    except MemoryError:
+        os._exit(EXIT_MEMORY)
+    return 0
+
+
+def _warm_up() -> None:
+    """Use every code path that loads something on first use."""
+    load_codecs()
+    for content_type in ("text/html", "application/xhtml+xml", "text/plain", "text/html; charset=gbk"):
+        job = ParseJob("https://example.org/", _WARM_UP_PAGE, content_type, ("noindex",), ("<a>; rel=canonical",))
+        encode(Parsed(parse_page(job, time.time()), 0))
+        decode_job(encode(job))
+
+
+def _serve(reader: BinaryIO, channel: BinaryIO, memory_bytes: int, page_cpu_s: float) -> None:
+    while len(header := reader.read(HEADER.size)) == HEADER.size:
+        size, kind = HEADER.unpack(header)
+        payload = reader.read(size)
+        if kind == JOB:
+            # Processor time of this page alone; the signal's default action ends the process, also inside of C.
+            signal.setitimer(signal.ITIMER_PROF, page_cpu_s)
+            answer = _parse(payload)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            _send(channel, *answer)
+        elif kind == PROBE:
+            signal.setitimer(signal.ITIMER_PROF, _PROBE_CPU_S)
+            result = run_probe(payload.decode(), channel.fileno(), memory_bytes)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            _send(channel, PROBE, encode(result))
+
+
+def _parse(payload: bytes) -> tuple[bytes, bytes]:
+    try:
+        document = parse_page(decode_job(payload), time.time())
+        return DOCUMENT, encode(Parsed(document, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
+    except MemoryError:
+        raise
+    except Exception as error:  # a fault of ours on one page; the pool records it, and the next page is parsed
+        return FAILURE, encode(Failure(_describe(error)))
+
+
+def _describe(error: Exception) -> str:
+    """Give the exception and the place of its innermost frame."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = f" at {os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}" if place is not None else ""
+    return f"{type(error).__name__}: {error}{where}"[:_MESSAGE_CHARS_MAX]
+
+
+def _send(channel: BinaryIO, kind: bytes, payload: bytes) -> None:
+    view = memoryview(frame(kind, payload))
+    while view:
+        view = view[channel.write(view) :]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
