@@ -22,7 +22,7 @@ class SegmentRef(msgspec.Struct, frozen=True):
 class View(msgspec.Struct, frozen=True):
     """A set of segments that is searched together."""
 
-    sequence: int  # rises with every view of one ingest process
+    sequence: int  # rises with every view, over restarts of ingest too
     generation: int  # index generation that it covers
     checkpoint_generation: int
     segments: tuple[SegmentRef, ...] = ()

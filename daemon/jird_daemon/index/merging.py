@@ -106,6 +106,7 @@ class Merger:
             try:
                 with store_full_errors(state.folder):
                     merged = background.merge(parts, path)
+                state.at_step("merge.file_written")
             except (CorruptSegmentError, StoreFullError) as error:
                 failure = error
             except Exception as error:  # whatever it is, the writer's thread must learn of it
@@ -141,6 +142,7 @@ class Merger:
             self._is_compacting = False
             self._end_compaction(failure)
         self._show()
+        state.at_step("merge.installed")
         self.consider()
 
     def _report(self, failure: Exception) -> None:

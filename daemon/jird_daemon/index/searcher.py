@@ -139,9 +139,9 @@ class Searcher:
                 opened = OpenedView.open(self._folder, usable, known, self._k1, self._b)
                 break
             except UnusableSegmentError as error:
-                self._on_damage(error.name, error.reason)
                 if error.is_missing:
                     raise NotReadyError(f"view {view.sequence}: {error}", "VIEW_GONE") from error
+                self._on_damage(error.name, error.reason)
                 usable = without_segments(usable, {error.name})
         with self._swap:
             self._opened = opened

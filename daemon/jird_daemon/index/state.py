@@ -5,6 +5,7 @@ beside that thread has a `watch`, a set that collects the pages changed meanwhil
 pages are deleted from it. So no page is ever live twice, and none comes back.
 """
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,9 +67,10 @@ class IndexState:
         self.epoch = 0  # stepped when segments go for another reason than a merge
         self.files = ViewFiles(folder)
         self._era = 0
-        self._sequence = 0
+        # Above that of any view of a writer before, so that an acknowledgement that comes late removes nothing new.
+        self._sequence = time.time_ns() // 1_000_000
         self._watches: list[set[int]] = []
-        self._at_step = at_step
+        self.at_step = at_step
 
     @property
     def is_dirty(self) -> bool:
@@ -107,9 +109,8 @@ class IndexState:
     def next_view(self) -> View:
         """Write what deletions there are, and name what can be searched now."""
         self.live.write_deletions()
-        self._at_step("view.deletions_written")
+        self.at_step("view.deletions_written")
         self._sequence += 1
-        rebuild = self.rebuild
         view = View(
             sequence=self._sequence,
             generation=self.generation,
@@ -118,7 +119,7 @@ class IndexState:
             changed_documents=changed_since_base(self.live.sizes()),
             is_merging=self.is_merging,
             merge_failed=self.merge_failed,
-            is_rebuilding=rebuild is not None,
+            is_rebuilding=self.rebuild is not None or bool(self.needs_rebuild),
         )
         self.files.note(view)
         return view
@@ -214,17 +215,17 @@ class IndexState:
         self.live.write_deletions()
         self.live.sync_files()
         sync_folder(self.folder)
-        self._at_step("checkpoint.files_synced")
+        self.at_step("checkpoint.files_synced")
         written = write_manifest_file(self.folder, self._manifest())
-        self._at_step("checkpoint.manifest_written")
+        self.at_step("checkpoint.manifest_written")
         publish_manifest(self.folder, written)
-        self._at_step("checkpoint.manifest_published")
+        self.at_step("checkpoint.manifest_published")
         self.live.mark_durable()
         self.checkpoint_generation = self.generation
         self.changed_since_checkpoint = 0
         self.files.manifest = file_names(self._manifest())
         prune_changes(self.store, self.generation)
-        self._at_step("checkpoint.changes_pruned")
+        self.at_step("checkpoint.changes_pruned")
 
     def _seal(self, page_ids: Sequence[int]) -> list[LiveSegment]:
         """Make segments of the pages that can be found: one, unless their text is very long, or none."""
@@ -242,7 +243,7 @@ class IndexState:
     def _write(self, builder: SegmentBuilder) -> LiveSegment:
         path = self.folder / self.live.names.next(SEGMENT_SUFFIX)
         builder.write(path, sync=False)
-        self._at_step("seal.segment_written")
+        self.at_step("seal.segment_written")
         return LiveSegment(path.name, Segment.open(path), era=self._era)
 
     def _manifest(self) -> Manifest:

@@ -201,15 +201,18 @@ class IndexWriter:
             if thread is not None:
                 thread.join(_MERGE_WAIT_S)
         try:
-            if self._state.needs_rebuild:
-                log.warning("index.incomplete", reason=self._state.needs_rebuild, action="rebuilt at the next start")
-            else:
-                self.checkpoint()
+            self._loop.call(self._last_checkpoint)
         finally:
             self._loop.call(self._end_waiting)
             self._loop.stop()
 
     # ---- in the writer's thread ----
+
+    def _last_checkpoint(self) -> None:
+        if not self._state.needs_rebuild:
+            self._checkpoint()
+        else:
+            log.warning("index.incomplete", reason=self._state.needs_rebuild, action="rebuilt at the next start")
 
     def _end_waiting(self) -> None:
         self._merger.stop()
@@ -275,12 +278,12 @@ class IndexWriter:
         return self.view
 
     def _show(self) -> None:
-        """Make the next view, and tell of it."""
+        """Make the next view, and tell of it; whoever waits for it goes on afterwards."""
         view = self._state.next_view()
+        self._on_view(view)
         with self._shown:
             self._view = view
             self._shown.notify_all()
-        self._on_view(view)
 
     def _remove_files(self, sequence: int) -> None:
         self._acknowledged = max(self._acknowledged, sequence)
