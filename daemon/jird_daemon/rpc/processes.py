@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,8 +25,8 @@ def read_process(pid: int) -> ProcessFacts | None:
         status = (folder / "status").read_text()
         # proc(5): the name, in brackets, may hold blanks and brackets; the start time is the 20th field behind it.
         started = int((folder / "stat").read_text().rpartition(")")[2].split()[19])
-        now_s = float(Path("/proc/uptime").read_text().split()[0])
     except (OSError, ValueError, IndexError):
         return None
+    now_s = time.clock_gettime(time.CLOCK_BOOTTIME)  # /proc/uptime, which a confined service does not see
     memory = sum(int(kilobytes) for kilobytes in _ANONYMOUS.findall(status)) * 1024
     return ProcessFacts(memory, max(0.0, now_s - started / _TICKS_PER_S))
