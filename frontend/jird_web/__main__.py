@@ -2,15 +2,17 @@
 
 import logging
 import os
+import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
 from jird_client.errors import ClientError
-from jird_settings import Settings, SettingsError, load, refuse_open_admin
-from jird_web.server import serve
+from jird_settings import Settings, SettingsError, Web, load, refuse_open_admin
+from jird_web.server import listen, serve
 
 EXIT_FAILED = 1
 EXIT_BAD_CONFIGURATION = 2
@@ -32,13 +34,13 @@ def main(config: Path | None) -> None:
     # uvicorn reports each malformed request; the guard answers those, and strangers could fill the journal with them.
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     try:
-        serve(_settings(config))
+        settings = _settings(config)
+        sockets = _listen(settings.web)
+        serve(settings, sockets)
     except SettingsError as error:
         _fail(str(error), EXIT_BAD_CONFIGURATION)
     except ClientError as error:
         _fail(error.message, EXIT_BAD_CONFIGURATION)
-    except OSError as error:
-        _fail(f"cannot listen: {error.strerror or error}", EXIT_FAILED)
 
 
 def _settings(config: Path | None) -> Settings:
@@ -46,6 +48,13 @@ def _settings(config: Path | None) -> Settings:
     if settings.web.admin == "local":
         refuse_open_admin(settings)
     return settings
+
+
+def _listen(web: Web) -> list[socket.socket]:
+    try:
+        return listen(web.bind, web.port)
+    except OSError as error:
+        _fail(f"cannot listen on {web.bind}:{web.port}: {error.strerror}", EXIT_FAILED)
 
 
 class _LineFormat(logging.Formatter):
@@ -63,7 +72,7 @@ class _LineFormat(logging.Formatter):
         return "\n".join(prefix + line for line in text.splitlines())
 
 
-def _fail(message: str, code: int) -> None:
+def _fail(message: str, code: int) -> NoReturn:
     click.echo(f"jird-web: {message}", err=True)
     sys.exit(code)
 

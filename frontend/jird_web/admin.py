@@ -1,7 +1,8 @@
 """The routes that change something (J90-J96): exactly six, all POST, all decided by `authority` and the daemon."""
 
+import contextlib
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -24,25 +25,16 @@ from jird_web.errors import HttpError
 from jird_web.site import Site, json_response, site_of
 
 Metadata = list[tuple[str, str]]
-Work = Callable[[Site, dict[str, Any], Metadata], Awaitable[dict[str, Any]]]
+Work = Callable[[Site, Metadata], Awaitable[dict[str, Any]]]
+Parsed = TypeVar("Parsed")
 
 
 async def start_crawl(request: Request) -> Response:
     """`POST /crawl` from the form of the home page, `POST /api/crawl` from programs."""
     body, metadata = await _enter(request)
     site = site_of(request)
-    start = site.client.stubs.crawl.StartCrawl
-    try:
-        message = crawl_request(parse_fields(body, request.headers.get("content-type", "")))
-    except HttpError as error:
-        # J96: whoever has no right to ask learns that first, and not what is wrong with the question. The daemon
-        # looks at the credential before it looks at the seeds, and refuses a run without any.
-        try:
-            await site.client.call(start, StartCrawlRequest(), CALL_TIMEOUT_S, metadata)
-        except InvalidRequestError:
-            raise error from None
-        raise
-    run: CrawlRun = await site.client.call(start, message, CALL_TIMEOUT_S, metadata)
+    message = await _read(request, body, metadata, crawl_request)
+    run: CrawlRun = await site.client.call(site.client.stubs.crawl.StartCrawl, message, CALL_TIMEOUT_S, metadata)
     if _is_browser(request):
         return RedirectResponse(site.href("/stats"), 303)
     return json_response({"ok": True, "crawl_id": run.run_id, "crawl": _without_seeds(run)}, 202)
@@ -50,7 +42,13 @@ async def start_crawl(request: Request) -> Response:
 
 async def stop_crawl(request: Request) -> Response:
     """`POST /api/crawl/stop`: answers when no request of the stopped runs is in flight (J94)."""
-    return await _work(request, _stop)
+    body, metadata = await _enter(request)
+    site = site_of(request)
+    message = StopCrawlRequest(run_id=await _read(request, body, metadata, run_number))
+    answer: StopCrawlResponse = await site.client.call(
+        site.client.stubs.crawl.StopCrawl, message, WORK_TIMEOUT_S, metadata
+    )
+    return _done(request, {"stopped": [run.run_id for run in answer.runs]})
 
 
 async def checkpoint(request: Request) -> Response:
@@ -75,32 +73,37 @@ async def _enter(request: Request) -> tuple[bytes, Metadata]:
     return body, credentials(site.web, await site.status(), Caller.of(request))
 
 
+async def _read(request: Request, body: bytes, metadata: Metadata, parse: Callable[[dict[str, Any]], Parsed]) -> Parsed:
+    try:
+        return parse(parse_fields(body, request.headers.get("content-type", "")))
+    except HttpError as error:
+        # J96: whoever has no right to ask learns that first, and not what is wrong with the question. The daemon
+        # looks at the credential before it looks at the seeds, and refuses a run without any.
+        client = site_of(request).client
+        with contextlib.suppress(InvalidRequestError):
+            await client.call(client.stubs.crawl.StartCrawl, StartCrawlRequest(), CALL_TIMEOUT_S, metadata)
+        raise error from None
+
+
 async def _work(request: Request, work: Work) -> Response:
-    body, metadata = await _enter(request)
-    site = site_of(request)
-    fields = parse_fields(body, request.headers.get("content-type", ""))
-    answer = await work(site, fields, metadata)
+    _, metadata = await _enter(request)
+    return _done(request, await work(site_of(request), metadata))
+
+
+def _done(request: Request, answer: dict[str, Any]) -> Response:
     if _is_browser(request):
-        return RedirectResponse(site.href("/stats"), 303)
+        return RedirectResponse(site_of(request).href("/stats"), 303)
     return json_response({"ok": True, **answer})
 
 
-async def _stop(site: Site, fields: dict[str, Any], metadata: Metadata) -> dict[str, Any]:
-    message = StopCrawlRequest(run_id=run_number(fields))
-    answer: StopCrawlResponse = await site.client.call(
-        site.client.stubs.crawl.StopCrawl, message, WORK_TIMEOUT_S, metadata
-    )
-    return {"stopped": [run.run_id for run in answer.runs]}
-
-
-async def _checkpoint(site: Site, _: dict[str, Any], metadata: Metadata) -> dict[str, Any]:
+async def _checkpoint(site: Site, metadata: Metadata) -> dict[str, Any]:
     state: IndexState = await site.client.call(
         site.client.stubs.index.Checkpoint, CheckpointRequest(), WORK_TIMEOUT_S, metadata
     )
     return _state(state)
 
 
-async def _compact(site: Site, _: dict[str, Any], metadata: Metadata) -> dict[str, Any]:
+async def _compact(site: Site, metadata: Metadata) -> dict[str, Any]:
     last = IndexProgress()
     async for progress in site.client.stream(site.client.stubs.index.Compact, CompactRequest(), metadata):
         last = progress
@@ -109,7 +112,7 @@ async def _compact(site: Site, _: dict[str, Any], metadata: Metadata) -> dict[st
     return _state(last.state)
 
 
-async def _collect(site: Site, _: dict[str, Any], metadata: Metadata) -> dict[str, Any]:
+async def _collect(site: Site, metadata: Metadata) -> dict[str, Any]:
     answer: CollectGarbageResponse = await site.client.call(
         site.client.stubs.index.CollectGarbage, CollectGarbageRequest(), WORK_TIMEOUT_S, metadata
     )

@@ -75,18 +75,27 @@ def from_client_error(error: client_errors.ClientError) -> HttpError:
     return HttpError(status, error.reason, error.message, headers)
 
 
-def advice(error: HttpError) -> str:
-    """Return what the person in front of the page can do about it."""
-    if error.status == 503:
-        return "Nothing is lost. Please try again in a moment."
-    if error.status == 429:
-        return "You are asking faster than this engine serves one visitor. Please wait a few seconds."
-    if error.status == 414:
-        return "Shorten the query; a few telling words find more than a long passage."
-    if error.status == 400:
-        return (
-            'Check the query for a quotation mark that is not closed or a filter that is not complete, such as "site:".'
-        )
-    if error.status == 404:
-        return "The address may be mistyped. You can search from here."
-    return "If this goes on, please tell the operator of this search engine."
+def explain(error: HttpError) -> tuple[str, str, str]:
+    """Return an error for people: a heading, what happened as a sentence, and what they can do about it."""
+    is_query = error.reason.startswith("QUERY") or error.reason in ("BAD_NUMBER", "INVALID_ARGUMENT")
+    heading, advice = _EXPLANATIONS.get(error.status, _UNKNOWN)
+    if error.status == 400 and not is_query:
+        heading, advice = "This was refused", "Nothing was changed."
+    first = error.message.partition(" ")[0]
+    is_name = ":" in first or "/" in first  # a URL or a file keeps its letters
+    sentence = error.message if is_name else error.message[:1].upper() + error.message[1:]
+    return heading, sentence.rstrip(".") + ".", advice
+
+
+_EXPLANATIONS = {
+    400: (
+        "This query cannot be read",
+        'Look for a quotation mark that is not closed, or a filter that is not complete, such as "site:".',
+    ),
+    404: ("There is no such page", "The address may be mistyped. You can search from here."),
+    405: ("Not possible here", "You can search from here."),
+    414: ("This query is too long", "Shorten it; a few telling words find more than a long passage."),
+    429: ("Too many searches at once", "Please wait a few seconds, then ask again."),
+    503: ("Searches cannot be answered just now", "Nothing is lost. Please try again in a moment."),
+}
+_UNKNOWN = ("Something went wrong", "If this goes on, please tell the operator of this search engine.")

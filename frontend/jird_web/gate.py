@@ -58,7 +58,8 @@ class SearchGate:
 
     async def _take_place(self) -> None:
         try:
-            await asyncio.wait_for(self._places.acquire(), QUEUE_TIMEOUT_S)
+            async with asyncio.timeout(QUEUE_TIMEOUT_S):
+                await self._places.acquire()
         except TimeoutError:
             self.refused_count += 1
             raise _refusal(503, "SEARCH_BUSY", "the search waited too long for its turn") from None

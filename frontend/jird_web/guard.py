@@ -9,8 +9,9 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
+from uvicorn._types import ASGI3Application
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from jird_web.connections import ConnectionBudget
@@ -73,6 +74,8 @@ class GuardedProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._body_bytes = 0
         self._refusal = 400
+        # self.cycle is the request that arrived last; this is the one that is being answered.
+        self._answering: RequestResponseCycle = None  # type: ignore[assignment]
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Admit or refuse the connection, and start its idle deadline."""
@@ -128,7 +131,8 @@ class GuardedProtocol(HttpToolsProtocol):
         """Check the head as a whole, then let the application begin."""
         self._in_head = False
         lines = sum(len(name) + len(value) + 4 for name, value in self.headers)
-        if len(self.url) + lines > HEAD_BYTES_MAX:
+        request_line = len(self.parser.get_method()) + len(self.url) + len("  HTTP/1.1\r\n")
+        if request_line + lines + len("\r\n") > HEAD_BYTES_MAX:
             self._stop_parsing(414 if len(self.url) > lines else 431)
         hosts = sum(name == b"host" for name, _ in self.headers)
         # RFC 9112 section 3.2: a server answers 400 to a request of HTTP/1.1 without Host, or with more than one.
@@ -164,6 +168,10 @@ class GuardedProtocol(HttpToolsProtocol):
         if not self._in_body and not self._in_head and not self._is_answering() and not self.transport.is_closing():
             self._arm(self._deadlines.idle_s, self._close_idle)
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
+
     def pause_writing(self) -> None:
         """The client does not read; it has the body's deadline to go on."""
         super().pause_writing()
@@ -190,7 +198,7 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._is_answering():
             # An earlier request of this connection is being answered: that answer is the last thing it gets.
             self.pipeline.clear()
-            self.cycle.keep_alive = False
+            self._answering.keep_alive = False
             self.flow.pause_reading()
             return
         body = _REFUSALS[status]
@@ -204,7 +212,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self.transport.close()
 
     def _is_answering(self) -> bool:
-        return self.cycle is not None and not self.cycle.response_complete
+        return self._answering is not None and not self._answering.response_complete
 
     def _declared_length(self) -> int:
         for name, value in self.headers:

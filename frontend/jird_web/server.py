@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import socket
+import threading
 from collections.abc import Generator
 from functools import partial
 
@@ -25,8 +26,6 @@ BACKLOG = 256
 
 # J45: requests under way may finish; the longest ordinary one takes ten seconds.
 DRAIN_S = 15
-
-WATCHDOG_FALLBACK_S = 3_600
 
 
 class Server(uvicorn.Server):
@@ -53,6 +52,9 @@ class Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
         """Stop at the first SIGINT or SIGTERM; further ones change nothing."""
+        if threading.current_thread() is not threading.main_thread():
+            yield  # signals go to the main thread
+            return
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stop)
@@ -90,8 +92,8 @@ def make_server(settings: Settings) -> Server:
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=DRAIN_S,
-        callback_notify=_watchdog,
-        timeout_notify=max(1, int(watchdog_s / 3)) if watchdog_s else WATCHDOG_FALLBACK_S,
+        callback_notify=_watchdog if watchdog_s else None,
+        timeout_notify=max(1, int(watchdog_s / 3)),
     )
     return Server(config)
 
@@ -124,14 +126,13 @@ def listen(bind: str, port: int) -> list[socket.socket]:
     return sockets
 
 
-def serve(settings: Settings) -> None:
-    """Serve until a signal says stop.
+def serve(settings: Settings, sockets: list[socket.socket]) -> None:
+    """Serve on listening sockets until a signal says stop.
 
     Raises:
-        OSError: The address cannot be bound.
         SettingsError: The operator's templates cannot be read.
+        DaemonUnreachableError: The socket's path is too long for the kernel.
     """
-    sockets = listen(settings.web.bind, settings.web.port)
 
     async def run() -> None:
         # The application is built inside the loop, since grpc.aio channels belong to one.

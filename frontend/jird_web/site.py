@@ -15,7 +15,7 @@ from jird_client.channel import AsyncClient
 from jird_client.errors import ClientError
 from jird_settings import Web
 from jird_web.assets import Assets
-from jird_web.errors import HttpError, advice
+from jird_web.errors import HttpError, explain
 from jird_web.gate import SearchGate
 from jird_web.params import read_fields
 
@@ -76,7 +76,9 @@ class Site:
         if is_for_programs(request):
             return json_response(error.as_json(), error.status, headers)
         query = _query_of(request) if error.status != 414 else ""
-        values = {"error": error, "advice": advice(error), "query": query, "route": "/search"}
+        heading, sentence, advice = explain(error)
+        values = {"error": error, "heading": heading, "sentence": sentence, "advice": advice}
+        values |= {"query": query, "route": "/search", "tab": "" if request.method == "POST" else "/search"}
         return self.page("error.html", values, error.status, headers)
 
     def note_daemon(self, error: ClientError | None) -> None:

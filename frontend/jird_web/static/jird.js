@@ -15,7 +15,10 @@
     }
   });
 
-  const hide = (image) => image.closest("li").remove();
+  const hide = (image) => {
+    image.closest("li").remove();
+    if (!document.querySelector(".tile")) document.querySelector("[data-no-tiles]").hidden = false;
+  };
   for (const image of document.querySelectorAll(".tile img")) {
     if (image.complete && image.naturalWidth === 0 && image.currentSrc) hide(image);
     else image.addEventListener("error", () => hide(image), { once: true });
