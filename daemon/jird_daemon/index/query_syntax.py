@@ -96,7 +96,7 @@ def _find_close(text: str, at: int) -> int:
 
 def _read_quoted(text: str, at: int, notices: list[str]) -> Part | None:
     """The phrase that begins at `at`, where a part begins, so that UQ3 (opens only after a space) holds."""
-    is_negated = text[at] == "-"
+    is_negated = text[at : at + 1] == "-"  # a filter may end the text
     opening = at + is_negated
     if opening >= len(text) or text[opening] not in CLOSING_QUOTES:
         return None

@@ -237,3 +237,8 @@ def test_any_text_gives_a_tree_within_the_engines_bounds(text: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=1024))
 def test_no_text_without_control_characters_is_an_error(text: str) -> None:
     assert parse_query(text).text == " ".join(text.split())
+
+
+@pytest.mark.parametrize("text", ["site:", "SITE:", "-site:", "rodents site:"])
+def test_filter_name_at_the_end_is_read_as_text(text: str) -> None:
+    assert "site: has no value and was read as text" in parse_query(text).notices
