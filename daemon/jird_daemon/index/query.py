@@ -76,11 +76,11 @@ def parse_query(text: str) -> ParsedQuery:
     reader = WordReader(notices=notices)
     tree = _Parser(parts, reader).parse()
     if tree is not None and count_nodes(tree) > QUERY_NODES_MAX:
-        tree = Or(tuple(Term(term) for term in reader.terms))
+        tree = any_of(Term(form) for word in reader.terms for form in word.forms)
         notices.append("the query has too many parts; only its words were used")
     if tree is None and parts:
         notices.append("the query has no word that can be looked for")
-    return ParsedQuery(shown, tree, tuple(reader.terms.values()), tuple(dict.fromkeys(notices)))
+    return ParsedQuery(shown, tree, tuple(reader.terms), tuple(dict.fromkeys(notices)))
 
 
 @dataclass(slots=True)

@@ -41,10 +41,13 @@ Fields = frozenset[Field] | None
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """One word of the query and the terms that stand for it, for showing where it matched."""
+    """One word of the query and the terms of the index that stand for it, for showing where it matched.
 
-    term: str
+    Any form is the word; but those of a run are its bigrams, and only together are they the word.
+    """
+
     forms: tuple[str, ...]
+    is_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +73,11 @@ class WordReader:
     """Turns text into nodes; counts terms and tokens over a whole query.
 
     Attributes:
-        terms: What is looked for, in the order of the query, by primary term.
+        terms: What is looked for, in the order of the query.
         notices: What a person should know of what was left out.
     """
 
-    terms: dict[str, QueryTerm] = field(default_factory=dict)
+    terms: list[QueryTerm] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     _known: set[str] = field(default_factory=set)
     _token_count: int = 0
@@ -127,12 +130,13 @@ class WordReader:
         return len(piece.primaries)
 
     def _remember(self, piece: _Piece) -> None:
-        for token in piece.primaries:
-            plain = piece.folded.get(token.position)
-            forms = (piece.joined,) if piece.is_name else (token.term, *([plain] if plain else []))
-            if piece.joined and not piece.is_name:
-                forms = (*forms, piece.joined)
-            self.terms.setdefault(forms[0], QueryTerm(forms[0], forms))
+        if piece.is_run or piece.is_name:
+            forms = tuple(token.term for token in piece.primaries) if piece.is_run else (piece.joined,)
+            words = [QueryTerm(forms, piece.is_run)]
+        else:
+            others = {token.position: (piece.folded.get(token.position), piece.joined) for token in piece.primaries}
+            words = [QueryTerm((token.term, *filter(None, others[token.position]))) for token in piece.primaries]
+        self.terms += [word for word in words if word not in self.terms]
 
     def _say(self, notice: str) -> None:
         if notice not in self.notices:

@@ -5,13 +5,14 @@ do: different query terms count first, a term that the page seldom has counts mo
 Tokens come from the tokenizer of the index, so what is highlighted is exactly what matched.
 """
 
+import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jird_daemon.index.query_words import QueryTerm
-from jird_native import Match, TokenKind, find_terms, tokenize
+from jird_native import TokenKind, find_terms, tokenize
 
 # J160: what of a page is looked at, and for how many terms of the query.
 SNIPPET_SCAN_CHARS = 65_536
@@ -24,9 +25,17 @@ LEAD_CHARS = 80
 # Text around a cut that is looked at to find the edge of a word; no word of a natural language is longer.
 EDGE_CHARS = 64
 MAIN_WEIGHT = 1.5
+# What each further match in a window adds: it decides only between windows with the same terms.
+REPEAT_VALUE = 0.01
+# Two windows whose values differ by less are equal, and the earlier one wins.
+ROUNDING = 1e-9
 
 ELLIPSIS = "…"
 _SENTENCE_ENDS = ("\n", ". ", "! ", "? ", "。", "\uff01", "\uff1f", "।")
+
+# What a window may begin with, besides letters, digits and opening brackets and quotes (Unicode categories).
+_OPENING_CHARS = frozenset("\"'/$@#.")
+_OPENING_CATEGORIES = frozenset({"Ps", "Pi"})
 
 Range = tuple[int, int]
 
@@ -37,6 +46,20 @@ class Snippet:
 
     text: str
     highlights: tuple[Range, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A term to be found: which word of the query it stands for, and what finding it says at most.
+
+    All forms of a word are one `unit`, of which finding one is as good as finding all; each bigram of an unspaced word
+    is a unit of its own, and together they say as much as a word.
+    """
+
+    word: int
+    unit: str
+    weight: float
+    is_bigram: bool
 
 
 def make_snippet(
@@ -57,40 +80,73 @@ def make_snippet(
         size: Longest snippet, apart from the ellipses at cut ends.
     """
     scanned = text[:SNIPPET_SCAN_CHARS]
-    forms = {form: i for i, term in enumerate(terms[:SNIPPET_TERMS_MAX]) for form in term.forms}
-    matches = _find_matches(scanned, forms)
+    wanted = _list_wanted(terms[:SNIPPET_TERMS_MAX])
+    matches = _find_matches(scanned, wanted)
     if not matches:
         begin = main[0][0] if main and main[0][0] < len(scanned) else 0
-        return _finish(description, 0, size, forms) if description.strip() else _finish(text, begin, size, forms)
+        return _finish(description, 0, size, wanted) if description.strip() else _finish(text, begin, size, wanted)
     best = _best_window(matches, main, size)
-    return _finish(text, _window_start(text, best, size), size, forms)
+    return _finish(text, _window_start(text, best, size), size, wanted)
 
 
-def _find_matches(text: str, forms: dict[str, int]) -> list[Match]:
-    """Matches by place; Match.term is the number of the query's term."""
-    numbers = list(forms.values())
-    found = find_terms(text, list(forms), MATCHES_MAX) if forms else []
-    matches = [Match(numbers[match.term], match.start, match.end, match.position) for match in found]
-    return sorted(matches, key=lambda match: match.start)
+def _list_wanted(terms: Sequence[QueryTerm]) -> dict[str, _Wanted]:
+    wanted: dict[str, _Wanted] = {}
+    for word, term in enumerate(terms):
+        for form in term.forms:
+            unit, weight = (form, 1 / len(term.forms)) if term.is_run else (term.forms[0], 1.0)
+            wanted.setdefault(form, _Wanted(word, unit, weight, term.is_run and len(term.forms) > 1))
+    return wanted
 
 
-def _best_window(matches: Sequence[Match], main: Sequence[Range], size: int) -> Sequence[Match]:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a wanted term was found."""
+
+    start: int
+    end: int
+    wanted: _Wanted
+
+
+def _find_matches(text: str, wanted: dict[str, _Wanted]) -> list[_Place]:
+    """Matches by place. A bigram of a longer word counts only beside another of it, unless that leaves nothing."""
+    if not wanted:
+        return []
+    details = list(wanted.values())
+    found = find_terms(text, list(wanted), MATCHES_MAX)
+    places = sorted(
+        (_Place(match.start, match.end, details[match.term]) for match in found), key=lambda place: place.start
+    )
+    return [place for i, place in enumerate(places) if _is_whole(places, i)] or places
+
+
+def _is_whole(places: Sequence[_Place], i: int) -> bool:
+    place = places[i]
+    if not place.wanted.is_bigram:
+        return True
+    before = i > 0 and places[i - 1].end > place.start and places[i - 1].wanted.word == place.wanted.word
+    after = i + 1 < len(places) and places[i + 1].start < place.end and places[i + 1].wanted.word == place.wanted.word
+    return before or after
+
+
+def _best_window(places: Sequence[_Place], main: Sequence[Range], size: int) -> Sequence[_Place]:
     """The run of matches within `size` characters that says most."""
-    totals = Counter(match.term for match in matches)
-    weights = {term: count**-0.5 for term, count in totals.items()}
-    inside: Counter[int] = Counter()
+    totals = Counter(place.wanted.unit for place in places)
+    values = {place.wanted.unit: place.wanted.weight * (1 + totals[place.wanted.unit] ** -0.5) for place in places}
+    inside: Counter[str] = Counter()
+    value = 0.0  # of the units inside
     best, best_score, first = (0, 1), 0.0, 0
-    for last, match in enumerate(matches):
-        inside[match.term] += 1
-        while match.end - matches[first].start > size and first < last:
-            inside[matches[first].term] -= 1
+    for last, place in enumerate(places):
+        inside[place.wanted.unit] += 1
+        value += values[place.wanted.unit] if inside[place.wanted.unit] == 1 else 0
+        while place.end - places[first].start > size and first < last:
+            left = places[first].wanted.unit
+            inside[left] -= 1
+            value -= 0 if inside[left] else values[left]
             first += 1
-        score = sum(1 + weights[term] for term, count in inside.items() if count)
-        score += 0.01 * (last - first)
-        score *= MAIN_WEIGHT if _is_within(matches[first].start, main) else 1.0
-        if score > best_score:
+        score = (value + REPEAT_VALUE * (last - first)) * (MAIN_WEIGHT if _is_within(places[first].start, main) else 1)
+        if score > best_score + ROUNDING:
             best, best_score = (first, last + 1), score
-    return matches[best[0] : best[1]]
+    return places[best[0] : best[1]]
 
 
 def _is_within(at: int, ranges: Sequence[Range]) -> bool:
@@ -98,16 +154,31 @@ def _is_within(at: int, ranges: Sequence[Range]) -> bool:
     return i >= 0 and ranges[i][0] <= at < ranges[i][1]
 
 
-def _window_start(text: str, matches: Sequence[Match], size: int) -> int:
+def _window_start(text: str, places: Sequence[_Place], size: int) -> int:
     """Where the window begins: with a sentence if one begins shortly before the matches, else a little before them."""
-    first = matches[0].start
-    spare = size - (matches[-1].end - first)
+    first = places[0].start
+    spare = size - (places[-1].end - first)
     earliest = max(0, first - max(0, min(LEAD_CHARS, spare // 2)))
     if earliest == 0:
         return 0
     lead = text[earliest:first]
     starts = [lead.rfind(end) + len(end) for end in _SENTENCE_ENDS if end in lead]
-    return earliest + max(starts) if starts else min(first, _word_edge(text, earliest, is_start=True))
+    return earliest + max(starts) if starts else _next_word(text, earliest, first)
+
+
+def _next_word(text: str, at: int, limit: int) -> int:
+    """The first word that begins at `at` or behind it, at `limit` at the latest."""
+    start = _word_edge(text, at, is_start=True)
+    if start > at:  # a word was cut: what is written onto it goes with it
+        space = text.find(" ", start, min(limit, start + EDGE_CHARS))
+        start = space + 1 if space >= 0 else start
+    while start < limit and not _may_begin(text[start]):
+        start += 1
+    return min(start, limit)
+
+
+def _may_begin(char: str) -> bool:
+    return char.isalnum() or char in _OPENING_CHARS or unicodedata.category(char) in _OPENING_CATEGORIES
 
 
 def _word_edge(text: str, at: int, *, is_start: bool) -> int:
@@ -118,14 +189,14 @@ def _word_edge(text: str, at: int, *, is_start: bool) -> int:
     low = max(0, at - EDGE_CHARS)
     around = text[low : at + EDGE_CHARS]
     for token in tokenize(around):
-        if token.kind & (TokenKind.BIGRAM | TokenKind.JOINED) or not token.start < at - low < token.end:
+        if not token.start < at - low < token.end or token.kind & (TokenKind.BIGRAM | TokenKind.JOINED):
             continue
         is_whole = (token.start > 0 or low == 0) and (token.end < len(around) or low + len(around) == len(text))
         return low + (token.end if is_start else token.start) if is_whole else at
     return at
 
 
-def _finish(text: str, start: int, size: int, forms: dict[str, int]) -> Snippet:
+def _finish(text: str, start: int, size: int, wanted: dict[str, _Wanted]) -> Snippet:
     """Cut the window, bring it into one line, mark its ends and its matches."""
     end = start + size
     end = len(text) if end >= len(text) else _word_edge(text, end, is_start=False)
@@ -134,15 +205,15 @@ def _finish(text: str, start: int, size: int, forms: dict[str, int]) -> Snippet:
         line = f"{ELLIPSIS} {line}"
     if line and text[end:].strip():
         line = f"{line} {ELLIPSIS}"
-    return Snippet(line, tuple(_merge(_find_matches(line, forms))))
+    return Snippet(line, tuple(_merge(_find_matches(line, wanted))))
 
 
-def _merge(matches: Sequence[Match]) -> list[Range]:
+def _merge(places: Sequence[_Place]) -> list[Range]:
     """Ranges of the matches; those that overlap (bigrams, a compound and its part) become one."""
     merged: list[Range] = []
-    for match in matches:
-        if merged and match.start < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], match.end))
+    for place in places:
+        if merged and place.start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], place.end))
         else:
-            merged.append((match.start, match.end))
+            merged.append((place.start, place.end))
     return merged

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from jird_daemon.errors import InvalidQueryError
 from jird_daemon.index.query import QUERY_NODES_MAX, count_nodes, parse_query
+from jird_daemon.index.query_words import QueryTerm
 from jird_native import And, Field, Filter, Namespace, Not, Or, Phrase, Query, Term
 
 TITLE = frozenset({Field.TITLE})
@@ -205,7 +206,7 @@ def test_first_32_distinct_terms_are_used() -> None:
     words = [f"w{i}" for i in range(40)]
     parsed = parse_query(" ".join(words))
     assert parsed.tree == Or(terms(*words[:32]))
-    assert [term.term for term in parsed.terms] == words[:32]
+    assert [term.forms for term in parsed.terms] == [(word,) for word in words[:32]]
     assert parsed.notices
 
 
@@ -224,6 +225,7 @@ def test_long_unspaced_word_is_cut_at_the_bound() -> None:
 def test_terms_name_what_is_looked_for_and_not_what_is_excluded() -> None:
     found = parse_query('Über C++ -"bad thing" NOT worse')
     assert [term.forms for term in found.terms] == [("über", "uber"), ("c++",)]
+    assert parse_query("新年快乐 本").terms == (QueryTerm(("新年", "年快", "快乐"), is_run=True), QueryTerm(("本",)))
 
 
 @given(st.text(alphabet=st.sampled_from('ab é京都ｶﾞ"»«-:()\\ANDORNOTsite:intitle:\t_.+'), max_size=200))

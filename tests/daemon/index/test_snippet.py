@@ -72,6 +72,18 @@ def test_window_begins_with_a_sentence_and_cuts_no_word() -> None:
     assert len(found) <= SNIPPET_CHARS + 4
 
 
+def test_window_begins_with_a_word_and_not_with_what_ends_one() -> None:
+    lead = "a super-server, which " * 10
+    for shift in range(20):
+        found = snippet(lead + "x" * shift + " alpha " + "word " * 80, "alpha").text
+        assert found.split()[1] in {"a", "super-server,", "which"}
+
+
+def test_bigram_alone_is_no_match_of_a_longer_word() -> None:
+    assert highlighted(snippet("シャープとハープ", "ハープ")) == ["ハープ"]
+    assert highlighted(snippet("日本の話", "日本語")) == ["日本"]
+
+
 def test_unspaced_text_is_cut_between_characters() -> None:
     text = "漢字ﾃﾞ" * 500
     found = snippet(text, "漢字")
