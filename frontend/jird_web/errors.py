@@ -81,6 +81,7 @@ def explain(error: HttpError) -> tuple[str, str, str]:
     heading, advice = _EXPLANATIONS.get(error.status, _UNKNOWN)
     if error.status == 400 and not is_query:
         heading, advice = "This was refused", "Nothing was changed."
+    advice = _ADVICE.get(error.reason, advice)
     first = error.message.partition(" ")[0]
     is_name = ":" in first or "/" in first  # a URL or a file keeps its letters
     sentence = error.message if is_name else error.message[:1].upper() + error.message[1:]
@@ -97,5 +98,9 @@ _EXPLANATIONS = {
     414: ("This query is too long", "Shorten it; a few telling words find more than a long passage."),
     429: ("Too many searches at once", "Please wait a few seconds, then ask again."),
     503: ("Searches cannot be answered just now", "Nothing is lost. Please try again in a moment."),
+}
+_ADVICE = {
+    "QUERY_NOT_TEXT": "Something invisible came with it; type the query by hand.",
+    "BAD_NUMBER": "The address of this page was changed; search again from here.",
 }
 _UNKNOWN = ("Something went wrong", "If this goes on, please tell the operator of this search engine.")

@@ -7,7 +7,14 @@ number is taken for a fresh one.
 
 from collections.abc import Callable
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.requests import Request
 from starlette.responses import Response
@@ -80,6 +87,7 @@ class Metrics:
     """
 
     def __init__(self, budget: ConnectionBudget | None, gate: SearchGate) -> None:
+        disable_created_metrics()  # a series beside each counter, of no use here
         self._own = CollectorRegistry()
         self._daemon = CollectorRegistry()
         self._up = Gauge("jird_up", "1 when the daemon could be read.", registry=self._own)

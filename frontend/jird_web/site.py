@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, Response
 from jird.v1.status_service_pb2 import GetStatusRequest, Status
 from jird_client.channel import AsyncClient
 from jird_client.errors import ClientError
+from jird_client.text import plain
 from jird_settings import Web
 from jird_web.assets import Assets
 from jird_web.errors import HttpError, explain
@@ -125,4 +126,4 @@ def _query_of(request: Request) -> str:
         fields = read_fields(request.scope["query_string"])
     except HttpError:
         return ""
-    return fields.get("q") or fields.get("search") or ""
+    return plain(fields.get("q") or fields.get("search") or "")

@@ -1,5 +1,7 @@
 """Status, readiness and metrics for programs."""
 
+from pathlib import Path
+
 import httpx
 
 from testkit.fake_daemon import TOKEN, FakeDaemon
@@ -72,3 +74,10 @@ def test_metrics_are_fixed_gauges_with_our_prefix(http: httpx.Client) -> None:
     assert {name: float(values[name]) for name in expected} == expected
     labelled = [name for name in values if "{" in name and not name.startswith("jird_search_seconds_bucket")]
     assert labelled == []
+
+
+def test_every_metric_is_documented(http: httpx.Client) -> None:
+    """J88: the names are fixed and documented."""
+    families = [line.split()[2] for line in http.get("/metrics").text.splitlines() if line.startswith("# TYPE")]
+    page = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text()
+    assert [name for name in families if f"`{name}`" not in page] == []
