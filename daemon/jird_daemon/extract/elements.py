@@ -153,7 +153,10 @@ def _tag_ids() -> tuple[dict[int, Element], int]:
     assert paragraph is not None
     text = paragraph.first_child
     assert text is not None
-    return {parser.create_node(name).tag_id: element for name, element in ELEMENTS.items()}, text.tag_id
+    ids = {parser.create_node(name).tag_id: element for name, element in ELEMENTS.items()}
+    return {number: element for number, element in ids.items() if number <= KNOWN_TAG_MAX}, text.tag_id
 
 
+# Names that the parser has no number for get one for each document, far above these.
+KNOWN_TAG_MAX = 1_000
 ELEMENTS_BY_ID, TEXT_ID = _tag_ids()

@@ -15,7 +15,7 @@ _SOURCE_ATTRIBUTES = ("src", "data-src", "data-lazy-src", "data-original")
 _SET_ATTRIBUTES = ("srcset", "data-srcset")
 _META_NAMES = frozenset({"og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"})
 # HTML Standard, "parse a srcset attribute": a URL runs to white space; commas at its end belong to the list.
-_CANDIDATE = re.compile(r"[\s,]*(\S+)")
+_CANDIDATE = re.compile(r"[\s,]*([^\s,]\S*)")
 _SRCSET_CHARS_MAX = 65_536
 _CANDIDATES_MAX = 32
 

@@ -107,7 +107,7 @@ class Metadata:
                 yield self._metas[name]
         if "datePublished" in html:
             for script in parser.css(_JSON_LD):
-                found = _JSON_DATE.search((script.text_content or "")[:_JSON_LD_CHARS_MAX])
+                found = _JSON_DATE.search(script.text()[:_JSON_LD_CHARS_MAX])
                 if found is not None:
                     yield _unescape(found[1])
         yield from _time_elements(self._tree.times)

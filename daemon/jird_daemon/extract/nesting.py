@@ -21,6 +21,8 @@ _SHORT_CHARS = 60_000
 _LONG_TAG_CHARS = 16_384
 
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)")
+_TAG_WITH_END = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)(\s{0,9}>)?")
+_QUOTED = re.compile(r'"[^"]*"|\'[^\']*\'')
 _TAG_START = re.compile(r"<[A-Za-z]")
 # Void elements, and those whose end tag is implied: they close each other.
 _FLAT = frozenset({
@@ -74,25 +76,31 @@ def _may_nest_deeply(html: str) -> bool:
 
 
 def _flatten(html: str) -> str:
-    """Turn opening tags beyond KEPT_DEPTH into void ones, by changing their names alone."""
+    """Take out tags beyond KEPT_DEPTH, with their end tags; one with attributes becomes a void element."""
     depth = formatting = 0
 
     def replace(found: re.Match[str]) -> str:
         nonlocal depth, formatting
-        slash, name = found[1], found[2].lower()
+        slash, name, end = found[1], found[2].lower(), found[3]
         if name in _FLAT:
             return found[0]
+        is_formatting = name in _FORMATTING
         if slash:
+            is_kept = depth <= KEPT_DEPTH and not (is_formatting and formatting > KEPT_FORMATTING)
             depth = max(0, depth - 1)
-            formatting = max(0, formatting - (name in _FORMATTING))
+            formatting = max(0, formatting - is_formatting)
+        else:
+            depth += 1
+            formatting += is_formatting
+            is_kept = depth <= KEPT_DEPTH and not (is_formatting and formatting > KEPT_FORMATTING)
+        if is_kept:
             return found[0]
-        depth += 1
-        formatting += name in _FORMATTING
-        if depth > KEPT_DEPTH or formatting > KEPT_FORMATTING:
-            return "<wbr" if name in _INLINE else "<br"
-        return found[0]
+        is_inline = name in _INLINE
+        if end:
+            return "" if is_inline else " "
+        return "<wbr" if is_inline else "<br"
 
-    return _TAG.sub(replace, html)
+    return _TAG_WITH_END.sub(replace, html)
 
 
 def _cut_attributes(html: str) -> str:
@@ -104,7 +112,8 @@ def _cut_attributes(html: str) -> str:
         start = _TAG_START.search(part) if len(part) >= _LONG_TAG_CHARS else None
         if start is None:
             continue
-        words = part[start.start() :].split(None, ATTRIBUTES_MAX)
+        # Values do not count, however long they are.
+        words = _QUOTED.sub('""', part[start.start() :]).split(None, ATTRIBUTES_MAX)
         if len(words) > ATTRIBUTES_MAX:
             parts[number] = part[: start.start()] + " ".join(words[:_KEPT_ATTRIBUTES])
             changed = True

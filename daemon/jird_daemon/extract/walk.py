@@ -10,7 +10,9 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from jird_daemon.extract.elements import (
     ARIA_ELEMENTS,
+    ELEMENTS,
     ELEMENTS_BY_ID,
+    KNOWN_TAG_MAX,
     MUTED,
     TEXT_ID,
     Element,
@@ -124,6 +126,8 @@ class PageTree:
                         pieces.append(text)
             else:
                 element = elements(tag)
+                if element is None and tag > KNOWN_TAG_MAX:
+                    element = ELEMENTS.get(node.tag or "")
                 if overrides:
                     element = overrides.get(node.mem_id, element)
                 child = node.first_child
@@ -274,29 +278,32 @@ class PageTree:
     def _read_flat(self, first: LexborNode) -> None:
         """Read the text below the deepest level that is walked: words, and no structure."""
         pieces = self.builder.pieces
-        parents: list[LexborNode] = []
+        parents: list[tuple[LexborNode, str]] = []
         node = first
         for _ in repeat(None, DOCUMENT_NODES_MAX):
             child = None
+            gap = ""
             if node.tag_id == TEXT_ID:
                 if not self._is_muted:
                     pieces.append(node.text_content or "")
             else:
                 element = ELEMENTS_BY_ID.get(node.tag_id, _NOTHING)
                 if element.layout or element.role == _ROLE_LINE_BREAK:
-                    pieces.append(" ")
-                if element.role != _ROLE_SKIPPED:
+                    gap = " "
+                    pieces.append(gap)
+                if element.role not in _LEAVES:
                     child = node.first_child
             if child is not None:
-                parents.append(node)
+                parents.append((node, gap))
                 node = child
                 continue
+            pieces.append(gap)
             following = node.next
             while following is None:
                 if not parents:
                     return
-                node = parents.pop()
-                pieces.append(" ")
+                node, gap = parents.pop()
+                pieces.append(gap)
                 following = node.next
             node = following
         self.truncated.add("document_nodes")
