@@ -74,7 +74,7 @@ struct qix_tokenizer {
     uint32_t joined_bytes;
     uint32_t joined_chars;
     uint32_t joined_start;
-    uint32_t joined_parts; /* joined so far, usable or not */
+    uint32_t joined_parts;   /* joined so far, usable or not */
     bool is_joined_unusable; /* a part or the whole is too long */
     bool is_in_compound;
 
