@@ -111,9 +111,7 @@ class Web:
     search_concurrency: int = setting(
         Integer(1, 1_024), 16, "Searches that the frontend has under way at a time; others wait their turn.", ids="U84"
     )
-    search_queue: int = setting(
-        Integer(0, 4_096), 64, "Searches that may wait their turn; more are told to come back."
-    )
+    search_queue: int = setting(Integer(0, 4_096), 64, "Searches that may wait their turn; more are told to come back.")
     public_url: str = setting(
         Text(r"(https?://[A-Za-z0-9.\[\]:-]{1,255})?", 'empty, or the outside address such as "https://example.org"'),
         "",

@@ -93,7 +93,7 @@ def test_crawlers_are_kept_from_result_pages(http: httpx.Client) -> None:
 
 
 def test_lost_daemon_is_503_and_health_still_answers(http: httpx.Client, daemon: FakeDaemon) -> None:
-    """J85: pages and the API say that they will be back; liveness does not depend on the daemon."""
+    """J85, J89: pages and the API say that they will be back; liveness does not depend on the daemon."""
     daemon.stop()
     try:
         for route in ("/", "/search?q=x", "/stats"):
