@@ -6,7 +6,6 @@ to another. Everything here runs in the event loop that called `start`.
 """
 
 import asyncio
-import logging
 from collections import deque
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from jird_daemon.extract import wire
 from jird_daemon.extract.document import ParsedDocument, ParseJob
 from jird_daemon.extract.probes import FATAL, probe_names
 from jird_daemon.extract.worker import Task, Worker
+from jird_daemon.log import get_logger
 
 MEMORY_BYTES_DEFAULT = 768 * 1024 * 1024
 # Jobs that wait beside those given to workers; more callers than this wait before their job is taken.
@@ -33,7 +33,7 @@ _RESTART_DELAY_S_MAX = 5.0
 # So many in a row without one that started, and pages that wait are given up: the crawl must not hang.
 _FAILED_STARTS_MAX = 4
 
-log = logging.getLogger(__name__)
+log = get_logger("extract")
 
 
 @dataclass(slots=True)
@@ -184,7 +184,7 @@ class ParsePool:
                 return
             except ParserFailedError as error:
                 self._failed_starts += 1
-                log.warning("parse worker does not start, trying again: %s", error.message)
+                log.warning("parse.worker_not_started", error=error.message, attempt=self._failed_starts)
                 if self._failed_starts >= _FAILED_STARTS_MAX and not any(w.is_ready for w in self._workers):
                     self._fail_waiting(error)
                 await asyncio.sleep(min(_RESTART_DELAY_S * 2**self._failed_starts, _RESTART_DELAY_S_MAX))

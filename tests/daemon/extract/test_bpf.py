@@ -42,7 +42,8 @@ def test_only_what_is_listed_is_allowed(architecture: Architecture) -> None:
     [
         (X86_64, {"open": 2, "socket": 41, "connect": 42, "clone": 56, "fork": 57, "vfork": 58, "execve": 59,
                   "kill": 62, "ptrace": 101, "setuid": 105, "prctl": 157, "openat": 257, "execveat": 322,
-                  "io_uring_setup": 425, "clone3": 435, "openat2": 437, "sendmsg": 46, "ioctl": 16, "prlimit64": 302, "fcntl": 72}),
+                  "io_uring_setup": 425, "clone3": 435, "openat2": 437, "sendmsg": 46, "ioctl": 16,
+                  "prlimit64": 302, "fcntl": 72}),
         (AARCH64, {"openat": 56, "socket": 198, "connect": 203, "clone": 220, "execve": 221, "kill": 129, "ptrace": 117,
                    "setuid": 146, "prctl": 167, "io_uring_setup": 425, "clone3": 435, "openat2": 437, "ioctl": 29}),
     ],
