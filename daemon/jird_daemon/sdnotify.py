@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 
 STATUS_CHARS_MAX = 200  # a line that `systemctl status` shows whole
+SEND_TIMEOUT_S = 1.0  # for READY and STOPPING; a manager that does not read must not stop the service for longer
 
 
 class Notifier:
@@ -24,7 +25,7 @@ class Notifier:
 
     def ready(self, status: str) -> None:
         """The service is up, or up again after a reload."""
-        self._send("READY=1", f"STATUS={_line(status)}")
+        self._send("READY=1", f"STATUS={_line(status)}", timeout_s=SEND_TIMEOUT_S)
 
     def status(self, status: str) -> None:
         """Show a line in `systemctl status`."""
@@ -40,23 +41,24 @@ class Notifier:
 
     def stopping(self, status: str) -> None:
         """The ordered stop has begun."""
-        self._send("STOPPING=1", f"STATUS={_line(status)}")
+        self._send("STOPPING=1", f"STATUS={_line(status)}", timeout_s=SEND_TIMEOUT_S)
 
-    def extend_timeout(self, seconds: float) -> None:
-        """Ask for so many seconds from now for the start or stop that is under way."""
-        self._send(f"EXTEND_TIMEOUT_USEC={int(seconds * 1_000_000)}")
+    def extend_timeout(self, seconds: float, status: str) -> None:
+        """Ask for so many seconds from now for the start or stop that is under way, and say what is being done."""
+        self._send(f"EXTEND_TIMEOUT_USEC={int(seconds * 1_000_000)}", f"STATUS={_line(status)}")
 
     def close(self) -> None:
         """Give the socket back."""
         if self._socket is not None:
             self._socket.close()
 
-    def _send(self, *lines: str) -> None:
+    def _send(self, *lines: str, timeout_s: float = 0.0) -> None:
         if self._socket is None:
             return
+        self._socket.settimeout(timeout_s)
         try:
             self._socket.sendto("\n".join(lines).encode(), self._address)
-        except OSError:  # the manager is gone; it will not miss the message, and the service goes on
+        except OSError:  # the manager is gone or does not read: the service goes on, and the next message comes soon
             return
 
 

@@ -56,7 +56,7 @@ class Serve:
         configuration: The settings, already checked.
         environ: The environment: systemd's addresses, and what children get.
         clock: For everything that waits or reports times.
-        ingest_command: Interpreter and module of the ingest process.
+        ingest_command: Interpreter and module of the ingest process; None: the real one.
     """
 
     def __init__(
@@ -64,13 +64,13 @@ class Serve:
         configuration: Configuration,
         environ: Mapping[str, str],
         clock: Clock | None = None,
-        ingest_command: tuple[str, ...] = INGEST_COMMAND,
+        ingest_command: tuple[str, ...] | None = None,
     ) -> None:
         self._configuration = configuration
         self._settings = configuration.settings
         self._environ = environ
         self._clock = clock or SystemClock()
-        self._ingest_command = ingest_command
+        self._ingest_command = ingest_command or INGEST_COMMAND
         self._notifier = Notifier(environ)
         self._stop_wanted = asyncio.Event()
         self._refusing = asyncio.Event()
@@ -286,8 +286,7 @@ class Serve:
         """Undo the start, last first; every stage is tried, whatever the ones before it did (J47)."""
         self._notifier.stopping("stopping")
         for name, bound_s, work in reversed(self._stages):
-            self._notifier.extend_timeout(bound_s + STAGE_MARGIN_S)
-            self._notifier.status(f"stopping: {name}")
+            self._notifier.extend_timeout(bound_s + STAGE_MARGIN_S, f"stopping: {name}")
             try:
                 await work()
                 _log.info("stop.stage", stage=name)

@@ -1,7 +1,8 @@
 """An ingest process for the supervisor's tests: the real channel and arguments, no crawl.
 
 StopCrawl is its remote control: 1 dies, 2 hangs, 3 breaks the channel, 4 asks for another release, 5 reports its state.
-STUB_MODE=silent never sends a heartbeat; STUB_MODE=stubborn never stops; STUB_MODE=faulty stops with a fault.
+STUB_MODE=silent never sends a heartbeat; stubborn never stops; faulty stops with a fault; viewless shows no view;
+outdated asks for another release at once.
 """
 
 import asyncio
@@ -59,7 +60,10 @@ async def main() -> None:
     stub = Stub(arguments)
     server = await ControlServer.connect(socket.socket(fileno=os.dup(arguments.control_fd)), stub)  # type: ignore[arg-type]
     running = asyncio.create_task(server.run())
-    server.publish_view(View(sequence=1, generation=0, checkpoint_generation=0))
+    if MODE == "outdated":
+        os._exit(42)
+    if MODE != "viewless":
+        server.publish_view(View(sequence=1, generation=0, checkpoint_generation=0))
     while not stub.is_done.is_set() and not running.done():
         if MODE != "silent":
             server.send_heartbeat(Heartbeat(in_flight=7))

@@ -22,12 +22,12 @@ def test_each_message_is_one_datagram(manager: socket.socket) -> None:
     notifier = Notifier({"NOTIFY_SOCKET": manager.getsockname()})
     notifier.ready("12 pages\nforged=1")
     notifier.watchdog()
-    notifier.extend_timeout(1.5)
+    notifier.extend_timeout(1.5, "stopping: drain")
     notifier.stopping("stopping")
     notifier.reloading()
     assert manager.recv(4096) == b"READY=1\nSTATUS=12 pages forged=1"
     assert manager.recv(4096) == b"WATCHDOG=1"
-    assert manager.recv(4096) == b"EXTEND_TIMEOUT_USEC=1500000"
+    assert manager.recv(4096) == b"EXTEND_TIMEOUT_USEC=1500000\nSTATUS=stopping: drain"
     assert manager.recv(4096) == b"STOPPING=1\nSTATUS=stopping"
     first, second = manager.recv(4096).split(b"\n")
     assert first == b"RELOADING=1"
@@ -51,6 +51,14 @@ def test_nothing_is_said_without_a_manager_or_to_one_that_is_gone(tmp_path: Path
     gone = Notifier({"NOTIFY_SOCKET": str(tmp_path / "none")})
     gone.ready("up")
     gone.close()
+
+
+def test_manager_that_does_not_read_holds_nothing_up(manager: socket.socket) -> None:
+    notifier = Notifier({"NOTIFY_SOCKET": manager.getsockname()})
+    for _ in range(1_000):
+        notifier.watchdog()
+    assert manager.recv(4096) == b"WATCHDOG=1"
+    notifier.close()
 
 
 @pytest.mark.parametrize(
