@@ -76,10 +76,10 @@ class FakeDaemon:
         for name in ("search.sock", "admin.sock"):
             server = grpc.server(ThreadPoolExecutor(8, thread_name_prefix=name))
             services = _Services(self, is_admin_socket=name == "admin.sock")
-            search_service_pb2_grpc.add_SearchServiceServicer_to_server(services, server)
-            crawl_service_pb2_grpc.add_CrawlServiceServicer_to_server(services, server)
-            index_service_pb2_grpc.add_IndexServiceServicer_to_server(services, server)
-            status_service_pb2_grpc.add_StatusServiceServicer_to_server(services, server)
+            search_service_pb2_grpc.add_SearchServiceServicer_to_server(services, server)  # type: ignore[no-untyped-call]
+            crawl_service_pb2_grpc.add_CrawlServiceServicer_to_server(services, server)  # type: ignore[no-untyped-call]
+            index_service_pb2_grpc.add_IndexServiceServicer_to_server(services, server)  # type: ignore[no-untyped-call]
+            status_service_pb2_grpc.add_StatusServiceServicer_to_server(services, server)  # type: ignore[no-untyped-call]
             server.add_insecure_port(f"unix:{self.run_dir / name}")
             server.start()
             self._servers.append(server)
@@ -112,7 +112,7 @@ class _Services:
         self.is_admin_socket = is_admin_socket
 
     def _enter(self, method: str, request: Any, context: grpc.ServicerContext, admin: bool = False) -> None:
-        metadata = dict(context.invocation_metadata())
+        metadata = {key: str(value) for key, value in context.invocation_metadata()}
         self.daemon.seen.append(Seen(method, request, metadata))
         if admin and not self.is_admin_socket:
             self._authorise(metadata, context)
@@ -265,8 +265,7 @@ def make_run(state: str = "RUNNING", reason: str = "UNSPECIFIED", **counts: int)
     numbers = {"request_count": 12, "ingested_count": 9, "queued_count": 30, **counts}
     return crawl_service_pb2.CrawlRun(
         run_id=4, name="docs", seeds=["https://docs.test/"],
-        state=crawl_service_pb2.CrawlRunState.Value(f"CRAWL_RUN_STATE_{state}"),
-        reason=crawl_service_pb2.CrawlRunReason.Value(f"CRAWL_RUN_REASON_{reason}"),
+        state=f"CRAWL_RUN_STATE_{state}", reason=f"CRAWL_RUN_REASON_{reason}",
         max_depth=3, max_pages=1_000, scope=crawl_service_pb2.CRAWL_SCOPE_SAME_ORIGIN, create_time=START,
         counts=crawl_service_pb2.CrawlCounts(**numbers, exit_code_counts={20: 9, 44: 3}),
         scope_reached=reason == "DRAINED", max_frontier=1_000_000,
@@ -294,7 +293,9 @@ def make_image(number: int) -> Image:
     )  # fmt: skip
 
 
-def make_entry(number: int, code: int = CrawlExitCode.CRAWL_EXIT_CODE_FILE_INGESTED) -> crawl_service_pb2.CrawlLogEntry:
+def make_entry(
+    number: int, code: CrawlExitCode = CrawlExitCode.CRAWL_EXIT_CODE_FILE_INGESTED
+) -> crawl_service_pb2.CrawlLogEntry:
     """Return log entry number n."""
     return crawl_service_pb2.CrawlLogEntry(
         uuid=f"0193-{number}", url=f"https://docs.test/page/{number}", crawl_type=CrawlType.CRAWL_TYPE_FILE,
