@@ -18,13 +18,14 @@ log = get_logger("index")
 _PAGES_A_SNAPSHOT = 64
 
 
-def read_document(txn: Txn, page_id: int, page: Page, max_chars: int) -> DocumentInput:
+def read_document(store: Store, txn: Txn, page_id: int, page: Page, max_chars: int) -> DocumentInput:
     """Make the document of an indexable page.
 
     A page whose text cannot be read is indexed by what else is known of it, and logged: one damaged blob must neither
     hide its page nor stop the others.
 
     Args:
+        store: To read the text from.
         txn: A snapshot.
         page_id: The page.
         page: Its row.
@@ -35,7 +36,7 @@ def read_document(txn: Txn, page_id: int, page: Page, max_chars: int) -> Documen
     body = ""
     if page.text_digest:
         try:
-            body = decode_pile(txn.get_blob(page.text_digest)).text[:max_chars]
+            body = decode_pile(store.get_blob(page.text_digest)).text[:max_chars]
         except (CorruptBlobError, msgspec.DecodeError) as error:
             log.error("index.text_damaged", url=url.url, reason=str(error), action="indexed without its text")
     return analyze_page(
@@ -60,7 +61,7 @@ def documents_of(store: Store, page_ids: Sequence[int], max_chars: int) -> Itera
             for page_id in page_ids[start : start + _PAGES_A_SNAPSHOT]:
                 page = txn.get(PAGES, page_id)
                 if page is not None and page.is_indexable:
-                    yield read_document(txn, page_id, page, max_chars)
+                    yield read_document(store, txn, page_id, page, max_chars)
 
 
 def all_documents(store: Store, max_chars: int) -> Iterator[tuple[int, DocumentInput | None]]:
@@ -75,7 +76,8 @@ def all_documents(store: Store, max_chars: int) -> Iterator[tuple[int, DocumentI
         with store.read() as txn:
             for page_id, page in txn.scan(PAGES, after + 1):
                 done, after = done + 1, page_id
-                batch.append((done, read_document(txn, page_id, page, max_chars) if page.is_indexable else None))
+                document = read_document(store, txn, page_id, page, max_chars) if page.is_indexable else None
+                batch.append((done, document))
                 if len(batch) >= _PAGES_A_SNAPSHOT:
                     break
         if not batch:

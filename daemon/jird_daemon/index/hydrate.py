@@ -89,8 +89,7 @@ def _read_pile(store: Store, url: str, page: Page) -> TextPile:
     if not page.text_digest:
         return TextPile("")
     try:
-        with store.read() as txn:
-            return decode_pile(txn.get_blob(page.text_digest))
+        return decode_pile(store.get_blob(page.text_digest))
     except (CorruptBlobError, msgspec.DecodeError) as error:
         log.error("search.text_damaged", url=url, reason=str(error), action="shown without a snippet")
         return TextPile("")

@@ -102,10 +102,10 @@ class IndexWriter:
             state.needs_rebuild = recover(state)
             if not state.needs_rebuild:
                 self._catch_up(_CAUGHT_UP_FIRST)
-            self._show()
-        self._loop.schedule(RETRY_DUTY, 0.0)
-        self._loop.schedule("seal", 0.0)
-        self._loop.start()
+            self._loop.schedule(RETRY_DUTY, 0.0)
+            self._loop.schedule("seal", 0.0)
+            self._loop.start()
+            self._loop.call(self._show)
         return self.view
 
     @property
@@ -196,6 +196,8 @@ class IndexWriter:
         Raises:
             StoreFullError: The last checkpoint failed; the one before stands. The writer is stopped all the same.
         """
+        if self._view is None:
+            return  # it was never opened
         self._rebuilder.stop()
         for thread in (self._rebuilder.thread, self._merger.thread):
             if thread is not None:

@@ -135,10 +135,7 @@ class VolumeReader:
     def forget_removed(self) -> None:
         """Close volumes whose files were removed, so that the disk gets their room back."""
         with self._lock:
-            for volume, descriptor in list(self._files.items()):
-                if os.fstat(descriptor).st_nlink == 0:
-                    os.close(descriptor)
-                    del self._files[volume]
+            self._close_removed()
 
     def close(self) -> None:
         """Close every file."""
@@ -147,9 +144,17 @@ class VolumeReader:
                 os.close(descriptor)
             self._files.clear()
 
+    def _close_removed(self) -> None:
+        for volume, descriptor in list(self._files.items()):
+            if os.fstat(descriptor).st_nlink == 0:
+                os.close(descriptor)
+                del self._files[volume]
+
     def _descriptor(self, volume: int) -> int:
         descriptor = self._files.get(volume)
         if descriptor is None:
+            # A collection moves blobs to new volumes: that is when old ones are found to be gone.
+            self._close_removed()
             if len(self._files) >= _OPEN_VOLUMES_MAX:
                 os.close(self._files.popitem(last=False)[1])
             descriptor = os.open(volume_path(self._folder, volume), os.O_RDONLY | os.O_CLOEXEC)

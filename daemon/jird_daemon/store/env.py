@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import lmdb
 
-from jird_daemon.errors import InternalError, NotReadyError, SchemaVersionError, StoreFullError
+from jird_daemon.errors import CorruptBlobError, InternalError, NotReadyError, SchemaVersionError, StoreFullError
 from jird_daemon.store.blobs import (
     VOLUME_BYTES_MAX,
     VolumeReader,
@@ -21,6 +21,7 @@ from jird_daemon.store.blobs import (
     remove_unnamed_volumes,
     volume_path,
 )
+from jird_daemon.store.file_system import warn_of_network_file_system
 from jird_daemon.store.recent_urls import RecentUrls
 from jird_daemon.store.tables import ALL_TABLES, META, SCHEMA_VERSION, VOLUMES
 from jird_daemon.store.txn import VOLUME_COUNT, Txn
@@ -94,6 +95,7 @@ class Store:
         if readonly and not (folder / "data.mdb").exists():
             raise NotReadyError(f"no store in {state_dir} yet", "STORE_MISSING")
         if not readonly:
+            warn_of_network_file_system(state_dir)
             for path in (folder, state_dir / BLOBS_FOLDER):
                 path.mkdir(mode=0o750, parents=True, exist_ok=True)
         env = _open_environment(folder, readonly=readonly, map_bytes=map_bytes or fitting_map_bytes())
@@ -128,6 +130,19 @@ class Store:
                 txn.flush()
             self._writer.commit()
             self._urls.update(txn.new_urls)
+
+    def get_blob(self, digest: bytes) -> bytes:
+        """A blob by itself. Finds it also if a garbage collection moves it at this moment.
+
+        Raises:
+            CorruptBlobError: It is not there, or damaged.
+        """
+        try:
+            with self.read() as txn:
+                return txn.get_blob(digest)
+        except CorruptBlobError:
+            with self.read() as txn:
+                return txn.get_blob(digest)
 
     @property
     def metadata_bytes(self) -> int:

@@ -213,9 +213,7 @@ def mark_indexable(txn: Txn, url_id: int) -> PageChange:
     old = txn.get(PAGES, url_id)
     if old is None:
         raise NotFoundError(f"no page {url_id}", "PAGE_UNKNOWN")
-    new = msgspec.structs.replace(
-        old, is_indexable=True, not_indexable_reason="", anchors=collect_anchors(txn, url_id)
-    )
+    new = msgspec.structs.replace(old, is_indexable=True, not_indexable_reason="", anchors=collect_anchors(txn, url_id))
     return PageChange(url_id, is_new_content=False, is_index_changed=_put_page(txn, url_id, old, new))
 
 

@@ -106,21 +106,39 @@ class Txn:
         return counts[name]
 
     def put_blob(self, data: bytes) -> bytes:
-        """Store bytes once, and return their name; nobody refers to them yet.
+        """Store bytes once, and return their name; nobody refers to them yet, unless they were there.
+
+        Bytes that are there are read: if they are damaged they are written again, so that a new crawl mends them.
 
         Raises:
             OSError: Becomes StoreFullError when it leaves the `with` block.
         """
         digest = blob_digest(data)
-        if self.has(BLOBS, digest):
+        old = self.get(BLOBS, digest)
+        if old is not None and self._is_readable(digest, old):
             return digest
-        assert self._writer is not None, "put_blob in a transaction that only reads"
-        volume, offset, stored_bytes = self._writer.append(digest, data)
-        self.put(BLOBS, digest, Blob(volume, offset, stored_bytes, len(data), 0))
-        self.resize_volume(volume, offset + stored_bytes, 0)
-        self.add_number(BLOB_COUNT, 1)
-        self.add_number(BLOB_BYTES, stored_bytes)
+        self._append(digest, data, old)
         return digest
+
+    def _is_readable(self, digest: bytes, blob: Blob) -> bool:
+        try:
+            self._reader.read(digest, blob)
+        except CorruptBlobError:
+            return False
+        return True
+
+    def _append(self, digest: bytes, data: bytes, old: Blob | None) -> None:
+        """Write a record behind the last volume; the row names the new place from then on."""
+        assert self._writer is not None, "a transaction that only reads"
+        volume, offset, stored_bytes = self._writer.append(digest, data)
+        references = old.references if old is not None else 0
+        self.put(BLOBS, digest, Blob(volume, offset, stored_bytes, len(data), references))
+        self.resize_volume(volume, offset + stored_bytes, stored_bytes if references else 0)
+        self.add_number(BLOB_BYTES, stored_bytes - (old.stored_bytes if old is not None else 0))
+        if old is None:
+            self.add_number(BLOB_COUNT, 1)
+        elif references:
+            self.resize_volume(old.volume, 0, -old.stored_bytes)
 
     def get_blob(self, digest: bytes) -> bytes:
         """Return a blob's bytes.
@@ -148,12 +166,7 @@ class Txn:
 
     def move_blob(self, digest: bytes, blob: Blob) -> None:
         """Write a blob again, behind the last volume, and let its row name the new place."""
-        assert self._writer is not None
-        volume, offset, stored_bytes = self._writer.append(digest, self._reader.read(digest, blob))
-        self.put(BLOBS, digest, Blob(volume, offset, stored_bytes, blob.raw_bytes, blob.references))
-        live_bytes = stored_bytes if blob.references else 0
-        self.resize_volume(volume, offset + stored_bytes, live_bytes)
-        self.resize_volume(blob.volume, 0, -live_bytes)
+        self._append(digest, self._reader.read(digest, blob), blob)
 
     def begin_volume(self) -> None:
         """Let the next blob go to a new volume."""

@@ -1,5 +1,7 @@
 """The index follows the store: what is stored is found, what is gone is not, through seals, merges and checkpoints."""
 
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -9,10 +11,12 @@ import pytest
 from jird_daemon.errors import ShuttingDownError, WrongStateError
 from jird_daemon.index.background import merge
 from jird_daemon.index.manifest import read_manifest
+from jird_daemon.index.writer import IndexWriter
+from jird_daemon.store import Store
 from jird_daemon.store.pages import mark_not_indexable, one_generation, store_page, touch_page
 from jird_daemon.store.tables import INDEX_CHANGES
 from jird_settings.tables import Index
-from testkit.pages import TIMEOUT_S, IndexedStore, make_page, page_url
+from testkit.pages import QUIET, TIMEOUT_S, IndexedStore, make_page, page_url
 
 
 def test_stored_page_is_found_within_a_second_of_its_commit(tmp_path: Path) -> None:
@@ -277,3 +281,46 @@ def test_only_the_first_characters_of_a_text_are_indexed_and_all_of_it_is_kept(t
         index.put_texts({1: text})
         assert (index.found("early"), index.found("late")) == ({1}, set())
         assert len(index.searcher.search("early", 1, 0).hits[0].snippet.text) < 1_000
+
+
+def test_writer_that_was_never_opened_can_be_closed(tmp_path: Path) -> None:
+    with Store.open(tmp_path) as store:
+        IndexWriter(store, tmp_path / "index", QUIET, lambda view: None).close()
+
+
+def test_full_disk_keeps_the_index_and_the_next_try_has_everything(tmp_path: Path) -> None:
+    """S8, F101: a file that cannot grow stands for the full disk; what was there goes on answering."""
+    script = """
+import resource, sys
+from pathlib import Path
+from jird_daemon.errors import StoreFullError
+from jird_daemon.store.pages import store_page
+from testkit.pages import IndexedStore, make_page, page_url
+index = IndexedStore(Path(sys.argv[1]))
+index.put_texts({1: "apples"})
+index.writer.checkpoint()
+with index.store.write() as txn:
+    store_page(txn, make_page(page_url(2), "apples"))
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+index.writer.notify()
+refused = []
+for work in (index.writer.checkpoint, index.writer.rebuild):
+    try:
+        work()
+    except StoreFullError as error:
+        refused.append(error.reason)
+print(refused, index.found("apples"))
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+index.writer.checkpoint()
+print(index.found("apples"), index.writer.verify())
+index.close()
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.stdout.splitlines() == ["['DISK_FULL', 'DISK_FULL'] {1}", "{1, 2} ()"], result.stderr

@@ -12,7 +12,7 @@ from zstandard import ZstdCompressor
 from jird_daemon.errors import CorruptBlobError
 from jird_daemon.store import Store
 from jird_daemon.store.blobs import HEADER_BYTES, blob_digest, decode_record, encode_record
-from jird_daemon.store.tables import BLOBS, Blob
+from jird_daemon.store.tables import BLOBS, VOLUMES, Blob
 
 
 @pytest.fixture
@@ -107,3 +107,24 @@ def test_file_that_no_row_names_is_removed_at_open(store: Store, tmp_path: Path)
         (tmp_path / "blobs" / name).write_bytes(b"left over")
     Store.open(tmp_path).close()
     assert sorted(path.name for path in (tmp_path / "blobs").iterdir()) == ["00000001.vol", "notes.txt"]
+
+
+def test_storing_the_same_bytes_again_mends_a_damaged_blob(store: Store, tmp_path: Path) -> None:
+    """J3: a new crawl of the same content heals; who referred to it still does, and the dead record is collected."""
+    data = os.urandom(500)
+    digest, blob = put(store, data)
+    with store.write() as txn:
+        txn.refer_to_blob(digest, 2)
+    with (tmp_path / "blobs" / "00000001.vol").open("r+b") as file:
+        file.seek(blob.offset + HEADER_BYTES + 10)
+        file.write(b"\xff\x00\xff")
+    with pytest.raises(CorruptBlobError):
+        store.get_blob(digest)
+    put(store, data)
+    assert store.get_blob(digest) == data
+    with store.read() as txn:
+        mended = txn.get(BLOBS, digest)
+        (volume,) = (volume for _, volume in txn.scan(VOLUMES))
+        assert mended is not None
+        assert (mended.references, volume.live_bytes) == (2, mended.stored_bytes)
+        assert (txn.number("blobs"), txn.number("blob_bytes")) == (1, mended.stored_bytes)
