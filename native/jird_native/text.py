@@ -13,6 +13,8 @@ UNICODE_VERSION: str = ffi.string(lib.qix_text_unicode_version()).decode()
 """The Unicode version of the character tables."""
 TERM_CHARS_MAX = 128
 """Longest term, in characters; a longer word gives no token (J157)."""
+FIND_TERMS_MAX: int = lib.QIX_FIND_TERMS_MAX
+"""Most terms that find_terms looks for."""
 
 ROWS = 256
 TERMS_BYTES = 16 * ROWS
@@ -98,12 +100,17 @@ def find_terms(text: str, terms: Sequence[str], each_max: int) -> list[Match]:
 
     Args:
         text: Any text.
-        terms: Different terms as tokenize gives them; a few dozen at most, since each token is compared with each.
+        terms: Different terms as tokenize gives them; at most FIND_TERMS_MAX.
         each_max: Occurrences of each term to give at most, the first ones.
 
     Returns:
         Matches in the order of the tokens; a compound comes after its parts. Match.term is an index into `terms`.
+
+    Raises:
+        ValueError: Too many terms, or one of them twice.
     """
+    if len(terms) > FIND_TERMS_MAX or len(set(terms)) < len(terms):
+        raise ValueError(f"{len(terms)} terms; they must be different, and at most {FIND_TERMS_MAX}")
     encoded = [term.encode() for term in terms]
     ends = list(accumulate(map(len, encoded)))
     rows, counts = ffi.new("qix_match_row[]", each_max * len(terms)), ffi.new("uint32_t[]", len(terms))

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <string.h>
 
 #include "qix_text.h"
@@ -86,31 +87,73 @@ size_t qix_text_pass_read(void *pass, qix_token_row *rows, size_t row_count, uin
     return count;
 }
 
+/* Wanted terms by hash; a power of two, and at most half full. */
+#define SLOT_COUNT 512u
+#define NO_TERM UINT16_MAX
+
+typedef struct wanted_terms {
+    const uint8_t *terms;
+    const uint32_t *ends;
+    uint16_t slots[SLOT_COUNT];
+} wanted_terms;
+
+/* FNV-1a, folded; terms are few and short, and nobody gains by a collision. */
+static uint32_t hash_term(const uint8_t *term, uint32_t term_bytes)
+{
+    uint32_t hash = 2166136261u;
+    for (uint32_t i = 0; i < term_bytes; i++) {
+        hash = (hash ^ term[i]) * 16777619u;
+    }
+    return (hash ^ hash >> 15) % SLOT_COUNT;
+}
+
+static uint32_t term_begin(const wanted_terms *wanted, size_t i)
+{
+    return i == 0 ? 0 : wanted->ends[i - 1];
+}
+
+/* The slot that holds the term, or the free one where it belongs. */
+static uint32_t find_slot(const wanted_terms *wanted, const uint8_t *term, uint32_t term_bytes)
+{
+    uint32_t slot = hash_term(term, term_bytes);
+    for (;; slot = (slot + 1) % SLOT_COUNT) {
+        const uint16_t i = wanted->slots[slot];
+        if (i == NO_TERM) {
+            return slot;
+        }
+        const uint32_t begin = term_begin(wanted, i);
+        if (wanted->ends[i] - begin == term_bytes && memcmp(wanted->terms + begin, term, term_bytes) == 0) {
+            return slot;
+        }
+    }
+}
+
 size_t qix_text_pass_find(void *pass, const uint8_t *terms, const uint32_t *term_ends, size_t term_count,
                           uint32_t each_max, uint32_t *counts, qix_match_row *rows)
 {
     text_pass *p = pass;
+    wanted_terms wanted = {.terms = terms, .ends = term_ends};
     size_t count = 0;
     size_t unsated = each_max > 0 ? term_count : 0; /* terms of which more occurrences are wanted */
     qix_token token;
+    assert(term_count <= QIX_FIND_TERMS_MAX);
     memset(counts, 0, term_count * sizeof *counts);
+    memset(wanted.slots, 0xff, sizeof wanted.slots);
+    for (size_t i = 0; i < term_count; i++) {
+        const uint32_t begin = term_begin(&wanted, i);
+        wanted.slots[find_slot(&wanted, terms + begin, term_ends[i] - begin)] = (uint16_t)i;
+    }
     while (unsated > 0 && qix_tokenizer_next(tokenizer_of(p), &token)) {
-        uint32_t begin = 0;
-        for (size_t i = 0; i < term_count; i++) {
-            const uint32_t bytes = term_ends[i] - begin;
-            if (bytes == token.term_bytes && memcmp(terms + begin, token.term, bytes) == 0) {
-                if (counts[i] < each_max) {
-                    rows[count].term = (uint32_t)i;
-                    rows[count].start = char_at(p, token.start);
-                    rows[count].end = char_at(p, token.end);
-                    rows[count].position = token.position;
-                    count++;
-                    unsated -= ++counts[i] == each_max;
-                }
-                break;
-            }
-            begin = term_ends[i];
+        const uint16_t i = wanted.slots[find_slot(&wanted, token.term, token.term_bytes)];
+        if (i == NO_TERM || counts[i] == each_max) {
+            continue;
         }
+        rows[count].term = i;
+        rows[count].start = char_at(p, token.start);
+        rows[count].end = char_at(p, token.end);
+        rows[count].position = token.position;
+        count++;
+        unsated -= ++counts[i] == each_max;
     }
     return count;
 }

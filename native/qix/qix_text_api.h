@@ -31,8 +31,11 @@ void qix_text_pass_init(void *pass, const uint8_t *text, size_t text_bytes);
  * terms_size must be at least 512, the longest term. */
 size_t qix_text_pass_read(void *pass, qix_token_row *rows, size_t row_count, uint8_t *terms, size_t terms_size);
 
+/* Most terms that qix_text_pass_find looks for; a query has 32, with their other forms under a hundred. */
+#define QIX_FIND_TERMS_MAX 256
+
 /* Write the first `each_max` occurrences of each of term_count wanted terms, in the order of the tokens, to rows (room
- * for each_max * term_count); returns how many. Term i is terms[term_ends[i - 1]..term_ends[i]]; counts is room for
+ * for each_max * term_count); returns how many. term_count is at most QIX_FIND_TERMS_MAX, and no term is there twice. Term i is terms[term_ends[i - 1]..term_ends[i]]; counts is room for
  * term_count and ends as the occurrences written of each. */
 size_t qix_text_pass_find(void *pass, const uint8_t *terms, const uint32_t *term_ends, size_t term_count,
                           uint32_t each_max, uint32_t *counts, qix_match_row *rows);

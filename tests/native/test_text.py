@@ -142,6 +142,14 @@ def test_find_terms_gives_the_first_occurrences_of_each() -> None:
     matches = find_terms("a " * 100 + "b", ["a", "b"], 7)
     assert [(m.term, m.start) for m in matches] == [(0, 2 * i) for i in range(7)] + [(1, 200)]
     assert find_terms("a", [], 7) == []
+    many = [f"w{i}" for i in range(256)]
+    assert [m.term for m in find_terms(" ".join(many), many, 1)] == list(range(256))
+
+
+def test_find_terms_refuses_more_terms_than_it_can_hold() -> None:
+    for terms in ([f"w{i}" for i in range(257)], ["a", "a"]):
+        with pytest.raises(ValueError, match="terms"):
+            find_terms("a", terms, 1)
 
 
 @given(st.text())
