@@ -72,6 +72,14 @@ format: env ## let the formatters have their way
 requirements: env ## assemble docs/requirements.md from docs/requirements.d
 	$(BIN)/python scripts/check_requirements.py --write
 
+.PHONY: fuzz sanitize
+FUZZ_SECONDS ?= 60
+fuzz: env ## fuzz the C code for FUZZ_SECONDS (60) a target; needs clang
+	$(BIN)/python scripts/fuzz.py --seconds $(FUZZ_SECONDS)
+
+sanitize: env ## the tests of the C code under AddressSanitizer and UndefinedBehaviorSanitizer
+	$(BIN)/python scripts/sanitize.py
+
 # --- Installing -----------------------------------------------------------------------------------------------------
 
 .PHONY: install deb clean

@@ -7,7 +7,7 @@
 static unsigned bit_width(uint32_t value)
 {
     unsigned width = 0;
-    while (value >> width && width < 32)
+    while (width < 32 && value >> width)
         width++;
     return width;
 }

@@ -1,8 +1,8 @@
 """Measure jird's index on any text and any queries, so that results can be compared with other engines from outside.
 
-The corpus is JSON Lines (id, title, text), or, ending in .txt, one document a line whose id is its line number from 0. A
-query is id, class, words, separated by tabs; its class begins with term, or, and, or phrase. Each query runs --repeats
-times; the clock holds the whole call from Python, with dictionary look-up and tie order.
+The corpus is JSON Lines (id, title, text), or, ending in .txt, one document a line whose id is its line number from 0.
+A query is id, class, words, separated by tabs; its class begins with term, or, and, or phrase. Each query runs
+--repeats times; the clock holds the whole call from Python, with dictionary look-up and tie order.
 """
 
 import argparse
@@ -83,10 +83,7 @@ def build(corpus: Path, folder: Path, tokens: str) -> tuple[Path, dict[str, floa
 
 def query_of(kind: str, words: str, tokens: str) -> Query:
     """The query tree of one line."""
-    if tokens == "whitespace":
-        terms = words.split()
-    else:
-        terms = [token.term for token in tokenize(words) if token.primary]
+    terms = words.split() if tokens == "whitespace" else [token.term for token in tokenize(words) if token.primary]
     if kind.startswith("phrase"):
         return phrase_of(terms)
     if kind.startswith("term") or len(terms) == 1:
@@ -124,7 +121,8 @@ def main() -> None:
     parser.add_argument("--index", type=Path, help="segment to open instead of building, or to keep")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=arguments.json.parent) as scratch:
-        index, figures = arguments.index, {}
+        index: Path | None = arguments.index
+        figures: dict[str, float] = {}
         if index is None or not index.exists():
             built, figures = build(arguments.corpus, Path(scratch), arguments.tokens)
             index = built.rename(index) if index else built
