@@ -12,7 +12,8 @@ MOUNTS = Path("/proc/self/mountinfo")
 # As the kernel names them; those of FUSE by their subtype.
 _NETWORK_TYPES = frozenset({
     "9p", "afs", "ceph", "cifs", "coda", "fuse.ceph-fuse", "fuse.davfs2", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs",
-    "fuse.sshfs", "gfs2", "glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "smb3", "smbfs", "virtiofs",
+    "fuse.sshfs", "gfs2", "glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "smb3", "smbfs",
+    "virtiofs",
 })  # fmt: skip
 
 
