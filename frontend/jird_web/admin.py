@@ -34,7 +34,7 @@ async def start_crawl(request: Request) -> Response:
     body, metadata = await _enter(request)
     site = site_of(request)
     message = await _read(request, body, metadata, crawl_request)
-    run: CrawlRun = await site.client.call(site.client.stubs.crawl.StartCrawl, message, CALL_TIMEOUT_S, metadata)
+    run: CrawlRun = await site.call(site.client.stubs.crawl.StartCrawl, message, CALL_TIMEOUT_S, metadata)
     if _is_browser(request):
         return RedirectResponse(site.href("/stats"), 303)
     return json_response({"ok": True, "crawl_id": run.run_id, "crawl": _without_seeds(run)}, 202)
@@ -45,9 +45,7 @@ async def stop_crawl(request: Request) -> Response:
     body, metadata = await _enter(request)
     site = site_of(request)
     message = StopCrawlRequest(run_id=await _read(request, body, metadata, run_number))
-    answer: StopCrawlResponse = await site.client.call(
-        site.client.stubs.crawl.StopCrawl, message, WORK_TIMEOUT_S, metadata
-    )
+    answer: StopCrawlResponse = await site.call(site.client.stubs.crawl.StopCrawl, message, WORK_TIMEOUT_S, metadata)
     return _done(request, {"stopped": [run.run_id for run in answer.runs]})
 
 
@@ -79,9 +77,9 @@ async def _read(request: Request, body: bytes, metadata: Metadata, parse: Callab
     except HttpError as error:
         # J96: whoever has no right to ask learns that first, and not what is wrong with the question. The daemon
         # looks at the credential before it looks at the seeds, and refuses a run without any.
-        client = site_of(request).client
+        site = site_of(request)
         with contextlib.suppress(InvalidRequestError):
-            await client.call(client.stubs.crawl.StartCrawl, StartCrawlRequest(), CALL_TIMEOUT_S, metadata)
+            await site.call(site.client.stubs.crawl.StartCrawl, StartCrawlRequest(), CALL_TIMEOUT_S, metadata)
         raise error from None
 
 
@@ -97,7 +95,7 @@ def _done(request: Request, answer: dict[str, Any]) -> Response:
 
 
 async def _checkpoint(site: Site, metadata: Metadata) -> dict[str, Any]:
-    state: IndexState = await site.client.call(
+    state: IndexState = await site.call(
         site.client.stubs.index.Checkpoint, CheckpointRequest(), WORK_TIMEOUT_S, metadata
     )
     return _state(state)
@@ -113,7 +111,7 @@ async def _compact(site: Site, metadata: Metadata) -> dict[str, Any]:
 
 
 async def _collect(site: Site, metadata: Metadata) -> dict[str, Any]:
-    answer: CollectGarbageResponse = await site.client.call(
+    answer: CollectGarbageResponse = await site.call(
         site.client.stubs.index.CollectGarbage, CollectGarbageRequest(), WORK_TIMEOUT_S, metadata
     )
     return {"removed_blobs": answer.blob_count, "freed_bytes": answer.freed_bytes}

@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jird_client.channel import AsyncClient
-from jird_client.errors import ClientError, DaemonUnreachableError
+from jird_client.errors import ClientError
 from jird_client.sockets import SEARCH_SOCKET
 from jird_settings import Settings
 from jird_web import admin, health, pages, search
@@ -98,6 +98,7 @@ def build_app(settings: Settings, budget: ConnectionBudget | None = None) -> Sta
             HttpError: _on_http_error,
             ClientError: _on_client_error,
             HTTPException: _on_routing_error,
+            ClientDisconnect: _on_disconnect,
             Exception: _on_fault,
         },
         lifespan=lifespan,
@@ -157,12 +158,10 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
 
 async def _on_client_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ClientError)
-    site = site_of(request)
-    site.note_daemon(error if isinstance(error, DaemonUnreachableError) else None)
     answer = from_client_error(error)
     if answer.status == 500:
         log.error("daemon.fault reason=%s path=%s: %s", error.reason, request.scope["path"], error.message)
-    return site.error(request, answer)
+    return site_of(request).error(request, answer)
 
 
 async def _on_routing_error(request: Request, error: Exception) -> Response:
@@ -171,6 +170,11 @@ async def _on_routing_error(request: Request, error: Exception) -> Response:
     message = messages.get(error.status_code, "the request cannot be answered")
     reason = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}.get(error.status_code, "BAD_REQUEST")
     return site_of(request).error(request, HttpError(error.status_code, reason, message, dict(error.headers or {})))
+
+
+async def _on_disconnect(_: Request, error: Exception) -> Response:
+    # The body ended before its end: nobody is there to answer, and a stranger's doing is not worth a traceback.
+    return Response(status_code=400)
 
 
 async def _on_fault(request: Request, error: Exception) -> Response:

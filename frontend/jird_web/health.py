@@ -23,7 +23,7 @@ async def readyz(request: Request) -> Response:
     """`GET /readyz`: searches can be answered."""
     site = site_of(request)
     try:
-        ready: Readiness = await site.client.call(
+        ready: Readiness = await site.call(
             site.client.stubs.status.GetReadiness, GetReadinessRequest(), READINESS_TIMEOUT_S
         )
     except ClientError as error:

@@ -127,7 +127,7 @@ async def metrics(request: Request) -> Response:
     headers = {"Cache-Control": "no-store", "Content-Type": CONTENT_TYPE_LATEST}
     try:
         status = await site.status()
-        ready = await site.client.call(site.client.stubs.status.GetReadiness, GetReadinessRequest())
+        ready = await site.call(site.client.stubs.status.GetReadiness, GetReadinessRequest())
     except ClientError:
         return Response(registry.render_down(), 503, headers)
     return Response(registry.render_up(status, ready.is_ready), 200, headers)

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from jird_client.errors import ClientError, DaemonUnreachableError
+from jird_client.errors import ClientError
 from jird_web import status_data
 from jird_web.authority import Caller, shows_admin
 from jird_web.errors import HttpError, from_client_error
@@ -27,11 +27,9 @@ async def home(request: Request) -> Response:
     except ClientError as error:
         if is_json:
             raise
-        site.note_daemon(error if isinstance(error, DaemonUnreachableError) else None)
         problem = from_client_error(error)
         values = {"status": None, "problem": problem, "is_admin": False, "query": ""}
         return site.page("home.html", values, problem.status, problem.headers)
-    site.note_daemon(None)
     if is_json:
         return json_response({"name": "jird", "version": status.version, "documents": status.index.document_count})
     is_admin = shows_admin(site.web, status, Caller.of(request))

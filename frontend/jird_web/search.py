@@ -84,9 +84,7 @@ async def api_suggest(request: Request) -> Response:
     if params.query:
         message = SuggestRequest(query=_valid(params.query), limit=params.limit)
         async with site.gate.enter(client_of(request)):
-            answer: SuggestResponse = await site.client.call(
-                site.client.stubs.search.Suggest, message, SEARCH_TIMEOUT_S
-            )
+            answer: SuggestResponse = await site.call(site.client.stubs.search.Suggest, message, SEARCH_TIMEOUT_S)
         completions = [plain(text) for text in answer.completions]
     return json_response([params.query, completions], headers={"Content-Type": "application/x-suggestions+json"})
 
@@ -119,13 +117,13 @@ def _valid(query: str) -> str:
 async def _search(site: Site, request: Request, params: SearchParams) -> SearchResponse:
     message = SearchRequest(query=_valid(params.query), limit=params.limit, offset=params.offset)
     async with site.gate.enter(client_of(request)):
-        return await site.client.call(site.client.stubs.search.Search, message, SEARCH_TIMEOUT_S)
+        return await site.call(site.client.stubs.search.Search, message, SEARCH_TIMEOUT_S)
 
 
 async def _search_images(site: Site, request: Request, params: SearchParams) -> SearchImagesResponse:
     message = SearchImagesRequest(query=_valid(params.query), limit=params.limit, offset=params.offset)
     async with site.gate.enter(client_of(request)):
-        return await site.client.call(site.client.stubs.search.SearchImages, message, SEARCH_TIMEOUT_S)
+        return await site.call(site.client.stubs.search.SearchImages, message, SEARCH_TIMEOUT_S)
 
 
 async def _search_json(site: Site, request: Request, fields: Mapping[str, str]) -> Response:

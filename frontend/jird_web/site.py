@@ -2,17 +2,17 @@
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from jird.v1.status_service_pb2 import GetStatusRequest, Status
-from jird_client.channel import AsyncClient
-from jird_client.errors import ClientError
+from jird_client.channel import CALL_TIMEOUT_S, AsyncClient, Metadata
+from jird_client.errors import ClientError, DaemonUnreachableError
 from jird_client.text import plain
 from jird_settings import Web
 from jird_web.assets import Assets
@@ -21,6 +21,8 @@ from jird_web.gate import SearchGate
 from jird_web.params import read_fields
 
 log = logging.getLogger("jird_web")
+
+Answer = TypeVar("Answer")
 
 # Results must be as fresh as the index, which takes in a page within a second: browsers ask again each time.
 FRESH = "no-cache"
@@ -44,13 +46,33 @@ class Site:
     gate: SearchGate
     daemon_is_lost: bool = False
 
+    async def call(
+        self,
+        method: Callable[..., Awaitable[Answer]],
+        message: Any,
+        timeout_s: float = CALL_TIMEOUT_S,
+        metadata: Metadata = (),
+    ) -> Answer:
+        """Call the daemon, and log when it was lost or is back.
+
+        Raises:
+            ClientError: The call failed.
+        """
+        try:
+            response = await self.client.call(method, message, timeout_s, metadata)
+        except ClientError as error:
+            self._note(error if isinstance(error, DaemonUnreachableError) else None)
+            raise
+        self._note(None)
+        return response
+
     async def status(self) -> Status:
         """Ask the daemon how it is.
 
         Raises:
             ClientError: It cannot be asked.
         """
-        return await self.client.call(self.client.stubs.status.GetStatus, GetStatusRequest())
+        return await self.call(self.client.stubs.status.GetStatus, GetStatusRequest())
 
     def href(self, path: str, **fields: object) -> str:
         """Return a link to one of our routes, as a browser must ask for it, without fields that are None or ""."""
@@ -74,7 +96,7 @@ class Site:
     def error(self, request: Request, error: HttpError) -> Response:
         """Answer an error in the form that the request's route and format ask for."""
         headers = {"Cache-Control": "no-store", **error.headers}
-        if is_for_programs(request):
+        if error.status == 401 or is_for_programs(request):  # J96: JSON, whoever asks
             return json_response(error.as_json(), error.status, headers)
         query = _query_of(request) if error.status != 414 else ""
         heading, sentence, advice = explain(error)
@@ -82,8 +104,7 @@ class Site:
         values |= {"query": query, "route": "/search", "tab": "" if request.method == "POST" else "/search"}
         return self.page("error.html", values, error.status, headers)
 
-    def note_daemon(self, error: ClientError | None) -> None:
-        """Log once when the daemon is lost, and once when it is back."""
+    def _note(self, error: ClientError | None) -> None:
         if error is not None and not self.daemon_is_lost:
             log.warning("daemon.lost reason=%s: pages answer 503 until it is back", error.reason)
         elif error is None and self.daemon_is_lost:

@@ -196,6 +196,16 @@ def test_missing_daemon_ends_with_four(tmp_path: Path, capsys: Captured) -> None
     assert json.loads(capsys.readouterr().err)["error"] == "unreachable"
 
 
+def test_configuration_names_the_sockets_folder(daemon: FakeDaemon, tmp_path: Path, capsys: Captured) -> None:
+    config = tmp_path / "jird.toml"
+    config.write_text(f'[storage]\nrun_dir = "{daemon.run_dir}"\n')
+    assert run(["--config", str(config), "status"]) == 0
+    config.write_text("[web]\nport = 70000\n")
+    capsys.readouterr()
+    assert run(["--config", str(config), "status"]) == 2
+    assert capsys.readouterr().err == f"jirdctl: {config}:2: web.port is 70000; it must be 0 to 65535\n"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -36,7 +36,8 @@ def local(run_dir: Path) -> Iterator[tuple[Frontend, FakeDaemon]]:
 def test_wrong_credential_is_401(http: httpx.Client, route: str, credential: str | None) -> None:
     """J96: whatever the body; and nothing about the body is told."""
     headers = {"Authorization": credential} if credential else {}
-    answer = http.post(route, content=b"{not json", headers={**headers, "Content-Type": "application/json"})
+    headers |= {"Content-Type": "application/json", "Accept": "text/html"}
+    answer = http.post(route, content=b"{not json", headers=headers)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"].startswith("Bearer")
     assert answer.json()["error"] == "unauthenticated"

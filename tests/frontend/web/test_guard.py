@@ -93,6 +93,15 @@ def send_for_ever(connection: socket.socket, request: bytes) -> None:
             connection.sendall(request)
 
 
+def test_client_that_leaves_within_its_body_is_not_worth_a_traceback(
+    frontend: Frontend, caplog: pytest.LogCaptureFixture
+) -> None:
+    with frontend.connect() as connection:
+        connection.sendall(b"POST /api/crawl HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nurl=")
+    assert status_of(exchange(frontend, GET.replace(b"x\r\n", b"x\r\nConnection: close\r\n"))) == 200
+    assert [record for record in caplog.records if record.exc_info] == []
+
+
 @pytest.mark.parametrize("size", [16_300, 16_400, 70_000])
 def test_head_is_bounded_at_16_kib(frontend: Frontend, size: int) -> None:
     """J105: in one header, in many, with or without its end."""

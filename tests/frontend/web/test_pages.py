@@ -114,4 +114,27 @@ def test_lost_daemon_is_503_and_health_still_answers(http: httpx.Client, daemon:
         assert "jird_index_documents" not in metrics.text
     finally:
         daemon.start()
-    assert http.get("/search?q=x").status_code in (200, 503)  # back within half a second, whenever gRPC looks again
+    wait_until_ready(http)
+
+
+def test_loss_and_return_of_the_daemon_are_logged_once(
+    http: httpx.Client, daemon: FakeDaemon, caplog: pytest.LogCaptureFixture
+) -> None:
+    """F127: not once for each request."""
+    wait_until_ready(http)
+    caplog.clear()
+    daemon.stop()
+    for _ in range(3):
+        assert http.get("/readyz").status_code == 503
+    daemon.start()
+    wait_until_ready(http)
+    messages = [record.message for record in caplog.records if record.name == "jird_web"]
+    assert messages == ["daemon.lost reason=UNAVAILABLE: pages answer 503 until it is back", "daemon.back"]
+
+
+def wait_until_ready(http: httpx.Client) -> None:
+    """The frontend looks for the daemon again within half a second."""
+    for _attempt in range(1_000):
+        if http.get("/readyz").status_code == 200:
+            return
+    pytest.fail("the daemon was not found again")
