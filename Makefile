@@ -56,7 +56,7 @@ test-system: deb ## boot a Debian tree, install the package, drive systemd (root
 	$(BIN)/pytest -q -m system tests/system $(PYTEST_ARGS)
 
 bench: env ## every benchmark, or BENCH=name; writes build/bench/NAME.json
-	$(BIN)/python scripts/bench/run.py $(BENCH)
+	$(BIN)/python scripts/bench/run_all.py $(BENCH)
 
 # --- Checks ---------------------------------------------------------------------------------------------------------
 

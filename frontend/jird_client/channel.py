@@ -63,10 +63,10 @@ class Stubs:
     def of(cls, channel: Any) -> Self:
         """Make the stubs of a channel."""
         return cls(
-            search_service_pb2_grpc.SearchServiceStub(channel),  # type: ignore[no-untyped-call]
-            crawl_service_pb2_grpc.CrawlServiceStub(channel),  # type: ignore[no-untyped-call]
-            index_service_pb2_grpc.IndexServiceStub(channel),  # type: ignore[no-untyped-call]
-            status_service_pb2_grpc.StatusServiceStub(channel),  # type: ignore[no-untyped-call]
+            search_service_pb2_grpc.SearchServiceStub(channel),
+            crawl_service_pb2_grpc.CrawlServiceStub(channel),
+            index_service_pb2_grpc.IndexServiceStub(channel),
+            status_service_pb2_grpc.StatusServiceStub(channel),
         )
 
 

@@ -87,7 +87,7 @@ class Metrics:
     """
 
     def __init__(self, budget: ConnectionBudget | None, gate: SearchGate) -> None:
-        disable_created_metrics()  # type: ignore[no-untyped-call]  # a series beside each counter, of no use here
+        disable_created_metrics()  # a series beside each counter, of no use here
         self._own = CollectorRegistry()
         self._daemon = CollectorRegistry()
         self._up = Gauge("jird_up", "1 when the daemon could be read.", registry=self._own)

@@ -1,9 +1,9 @@
 """Crawl real documentation over TLS through every part of jird, and search it meanwhile and afterwards.
 
 Three sites of documentation in four languages (scripts/fetch_docs.py), served by nginx on loopback, crawled with
-delay 0 and several connections a host, state on the disk of the checkout with synced commits. A page counts when it can be
-found: the clock stops when the index holds all that was stored. Queries run through gRPC one after another, from
-before the first page to the end, and again on the finished index.
+delay 0 and several connections a host, state on the disk of the checkout with synced commits. A page counts when it
+can be found: the clock stops when the index holds all that was stored. Queries run through gRPC one after another,
+from before the first page to the end, and again on the finished index.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Random documents and queries for the index: the same seed gives the same ones."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -90,7 +90,7 @@ class QueryMaker:
 
     def any(self, depth: int = 0) -> Query:
         """Any kind of query; conjunctions and disjunctions nest up to three deep."""
-        kinds = [self.term, self.term, self.phrase]
+        kinds: list[Callable[[], Query]] = [self.term, self.term, self.phrase]
         if depth < 3:
             kinds += [lambda: self.all_of(depth), lambda: self.one_of(depth)] * (3 if depth == 0 else 1)
         return self._random.choice(kinds)()

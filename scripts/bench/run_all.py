@@ -1,7 +1,7 @@
 """Run every benchmark of this folder one after the other, or those that are named: `make bench BENCH=name`.
 
 A benchmark is a program NAME.py here that runs without arguments in a reasonable time, takes options for other sizes,
-and ends with report.report(). Arguments after `--` go to each of them.
+and ends with measure.report(). Arguments after `--` go to each of them.
 """
 
 import argparse
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-NOT_BENCHMARKS = {"run", "report", "query"}
+NOT_BENCHMARKS = {"run_all", "measure", "query"}
 """query needs a corpus and queries from whoever compares engines."""
 
 
