@@ -26,7 +26,7 @@ def build(compiler: str) -> None:
     package = BUILD / "jird_native"
     shutil.rmtree(package, ignore_errors=True)
     shutil.copytree(ROOT / "native" / "jird_native", package, ignore=shutil.ignore_patterns("*.so", "_qix.c*"))
-    command = [
+    command: list[str | Path] = [
         sys.executable,
         "setup.py",
         "-q",

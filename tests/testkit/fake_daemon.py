@@ -76,10 +76,10 @@ class FakeDaemon:
         for name in ("search.sock", "admin.sock"):
             server = grpc.server(ThreadPoolExecutor(8, thread_name_prefix=name))
             services = _Services(self, is_admin_socket=name == "admin.sock")
-            search_service_pb2_grpc.add_SearchServiceServicer_to_server(services, server)  # type: ignore[no-untyped-call]
-            crawl_service_pb2_grpc.add_CrawlServiceServicer_to_server(services, server)  # type: ignore[no-untyped-call]
-            index_service_pb2_grpc.add_IndexServiceServicer_to_server(services, server)  # type: ignore[no-untyped-call]
-            status_service_pb2_grpc.add_StatusServiceServicer_to_server(services, server)  # type: ignore[no-untyped-call]
+            search_service_pb2_grpc.add_SearchServiceServicer_to_server(services, server)
+            crawl_service_pb2_grpc.add_CrawlServiceServicer_to_server(services, server)
+            index_service_pb2_grpc.add_IndexServiceServicer_to_server(services, server)
+            status_service_pb2_grpc.add_StatusServiceServicer_to_server(services, server)
             server.add_insecure_port(f"unix:{self.run_dir / name}")
             server.start()
             self._servers.append(server)
