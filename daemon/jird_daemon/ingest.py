@@ -51,6 +51,9 @@ from jird_daemon.store.garbage import collect_garbage
 from jird_daemon.store.tables import RunReason
 from jird_settings import Settings, load
 
+# The slowest honest page of J161's size takes a second; ten leave room for a busy machine.
+PAGE_TIMEOUT_MS = 10_000
+
 _log = get_logger("ingest")
 
 
@@ -185,8 +188,14 @@ class Ingest:
         self._store = await asyncio.to_thread(
             lambda: Store.open(storage.state_dir, map_bytes=storage.max_metadata_bytes)
         )
-        self._index = IndexWriter(self._store, storage.state_dir / INDEX_FOLDER, self._settings.index, self._show)
-        self._parsers = ParsePool(self._settings.crawl.workers)
+        self._index = IndexWriter(
+            self._store,
+            storage.state_dir / INDEX_FOLDER,
+            self._settings.index,
+            self._show,
+            max_chars=self._settings.content.index_max_chars,
+        )
+        self._parsers = ParsePool(self._settings.crawl.workers, PAGE_TIMEOUT_MS)
         await self._parsers.start()
         self._crawler = self._make_crawler(self._settings)
         await self._crawler.start()
@@ -266,6 +275,7 @@ class Ingest:
     def _heartbeat(self, activity: Activity, requests_per_second: float) -> Heartbeat:
         parsers = self._parsers
         assert parsers is not None
+        counters = parsers.counters
         return Heartbeat(
             active_run_ids=activity.active_run_ids,
             in_flight=activity.in_flight,
@@ -274,8 +284,8 @@ class Ingest:
             robots_cached=activity.robots_cached,
             origin_deadlines=activity.origin_deadlines,
             parser_pids=parsers.pids,
-            parser_failures=parsers.failure_count,
-            parser_restarts=parsers.restart_count,
+            parser_failures=counters.crashed + counters.timed_out + counters.out_of_memory + counters.failed,
+            parser_restarts=max(counters.workers_started - self._settings.crawl.workers, 0),
             requests_per_second=requests_per_second,
             waiting_reasons=activity.waiting_reasons,
         )
