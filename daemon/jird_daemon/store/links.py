@@ -2,7 +2,7 @@
 
 from jird_daemon.store.tables import INLINKS, LINKS, Inlink, Link, LinkSet
 from jird_daemon.store.txn import Txn
-from jird_daemon.store.urls import intern_url, origin_of
+from jird_daemon.store.urls import intern_url
 
 # Words under which one page links to another; more is a paragraph, not a name.
 ANCHOR_CHARS_MAX = 256
@@ -11,6 +11,8 @@ ANCHOR_CHARS_MAX = 256
 ANCHORS_MAX = 32
 ANCHORS_CHARS_MAX = 2_048
 _BACKLINKS_READ_MAX = 1_000
+# Other links (mailto:, ...) lead to no page.
+_WEB_SCHEMES = ("https://", "http://")
 
 
 def replace_links(txn: Txn, url_id: int, links: tuple[Link, ...]) -> None:
@@ -51,7 +53,7 @@ def _destinations(txn: Txn, url_id: int, links: tuple[Link, ...]) -> dict[int, I
     """Backlink entry for each page linked to, itself left out; of several links the best named one counts."""
     found: dict[int, Inlink] = {}
     for link in links:
-        if origin_of(link.to_url) is None:
+        if not link.to_url.startswith(_WEB_SCHEMES):
             continue
         to_id = intern_url(txn, link.to_url)
         if to_id == url_id:
