@@ -16,13 +16,13 @@ from jird.v1.crawl_service_pb2 import (
 )
 from jird_cli.failure import EXIT_CRAWL_INCOMPLETE, EXIT_DONE, EXIT_FAILED
 from jird_cli.invocation import Invocation
-from jird_cli.layout import facts, moment, size, table
+from jird_cli.layout import facts, moment, table
 from jird_cli.progress import show_progress
 from jird_client.channel import Client
 from jird_client.errors import DaemonUnreachableError
 from jird_client.exit_codes import exit_code_name
 from jird_client.plain_data import enum_name
-from jird_client.text import plain, readable_url
+from jird_client.text import plain, readable_url, size
 
 # A daemon that systemd restarts is back in a few seconds, and goes on with its runs.
 RESTART_WAIT_S = 30.0

@@ -103,8 +103,8 @@ def content() -> None:
 def gc(invocation: Invocation) -> None:
     """Remove stored content that no page refers to. Refused while a crawl runs."""
     from jird.v1.index_service_pb2 import CollectGarbageRequest
-    from jird_cli.layout import size
     from jird_client.channel import WORK_TIMEOUT_S
+    from jird_client.text import size
 
     with invocation.daemon() as client:
         answer = client.call(client.stubs.index.CollectGarbage, CollectGarbageRequest(), WORK_TIMEOUT_S)

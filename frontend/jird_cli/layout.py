@@ -1,4 +1,4 @@
-"""Answers for people: aligned tables, sizes, times."""
+"""Answers for people: aligned tables, times."""
 
 from collections.abc import Sequence
 
@@ -28,16 +28,6 @@ def facts(pairs: Sequence[tuple[str, str]]) -> str:
     shown = [(name, value) for name, value in pairs if value]
     width = max((len(name) for name, _ in shown), default=0)
     return "\n".join(f"{name.ljust(width)}{COLUMN_GAP}{value}" for name, value in shown)
-
-
-def size(byte_count: int) -> str:
-    """Return a size with its unit, e.g. "5.1 MB" (powers of 1,000)."""
-    value = float(byte_count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1_000:
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1_000
-    return f"{value:.1f} TB"
 
 
 def moment(timestamp: Timestamp) -> str:

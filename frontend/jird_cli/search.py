@@ -91,9 +91,9 @@ def show(invocation: Invocation, url: str, with_text: bool) -> None:
 
 
 def _page(known: "Page") -> str:
-    from jird_cli.layout import facts, moment, size
+    from jird_cli.layout import facts, moment
     from jird_client.exit_codes import exit_code_name
-    from jird_client.text import plain, readable_url
+    from jird_client.text import plain, readable_url, size
 
     document = known.document
     text = facts(

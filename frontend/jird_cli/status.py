@@ -24,7 +24,8 @@ def status(invocation: Invocation) -> None:
 
 
 def _status(answer: "Status") -> str:
-    from jird_cli.layout import facts, moment, size, table
+    from jird_cli.layout import facts, moment, table
+    from jird_client.text import size
 
     index, store, crawler = answer.index, answer.store, answer.crawler
     runs = ", ".join(f"run {run.run_id} ({run.counts.queued_count:,} queued)" for run in crawler.runs)
@@ -59,7 +60,7 @@ def _index_work(answer: "Status") -> str:
 
 
 def _process(process: "ProcessStatus") -> tuple[str, ...]:
-    from jird_cli.layout import size
+    from jird_client.text import size
 
     state = "up" if process.is_up else "down"
     return process.kind, str(process.pid), state, size(process.memory_bytes), str(process.restart_count)

@@ -14,7 +14,7 @@
       DaemonFaultError         everything else: a fault of the daemon's
 
 A server puts a reason for programs into the trailing metadata `jird-reason` (upper snake case, e.g. QUERY_TOO_LONG);
-where there is none, the name of the status code stands in.
+where there is none, the name of the status code stands in. `jird-retry-after-ms` is a hint when to come back.
 """
 
 import re
@@ -23,11 +23,13 @@ from typing import Any
 import grpc
 
 REASON_KEY = "jird-reason"
+RETRY_AFTER_KEY = "jird-retry-after-ms"
 
 # Longest message that is shown to a person; servers keep theirs far below.
 MESSAGE_CHARS_MAX = 2_000
 
 _REASON = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+_MILLIS = re.compile(r"[0-9]{1,9}")
 
 
 class ClientError(Exception):
@@ -36,12 +38,14 @@ class ClientError(Exception):
     Attributes:
         message: What went wrong, in a sentence for people.
         reason: The same for programs, upper snake case.
+        retry_after_s: When the daemon thinks that another try may succeed; 0 when it did not say.
     """
 
-    def __init__(self, message: str, reason: str) -> None:
+    def __init__(self, message: str, reason: str, retry_after_s: float = 0.0) -> None:
         super().__init__(message)
         self.message = message
         self.reason = reason
+        self.retry_after_s = retry_after_s
 
 
 class DaemonUnreachableError(ClientError):
@@ -120,18 +124,15 @@ def from_rpc_error(error: Any) -> ClientError:
     code = error.code() if hasattr(error, "code") else None
     if not isinstance(code, grpc.StatusCode):
         return DaemonFaultError(str(error)[:MESSAGE_CHARS_MAX], "UNKNOWN")
-    reason = _reason_of(error)
+    trailing = {key: str(value) for key, value in error.trailing_metadata() or ()}
+    reason = trailing.get(REASON_KEY, "")
+    reason = reason if _REASON.fullmatch(reason) else ""
+    hint = trailing.get(RETRY_AFTER_KEY, "")
+    retry_after_s = int(hint) / 1_000 if _MILLIS.fullmatch(hint) else 0.0
     details = (error.details() or "")[:MESSAGE_CHARS_MAX]
+    kind = _BY_CODE.get(code, DaemonFaultError)
     if not reason:
         details = _TRANSPORT_MESSAGES.get(code, details)
     elif code is grpc.StatusCode.UNAVAILABLE:
-        return NotReadyError(details or "not ready", reason)
-    return _BY_CODE.get(code, DaemonFaultError)(details or code.name.lower(), reason or code.name)
-
-
-def _reason_of(error: Any) -> str:
-    for key, value in error.trailing_metadata() or ():
-        if key == REASON_KEY:
-            text = value if isinstance(value, str) else value.decode("ascii", "replace")
-            return text if _REASON.fullmatch(text) else ""
-    return ""
+        kind = NotReadyError
+    return kind(details or code.name.lower().replace("_", " "), reason or code.name, retry_after_s)

@@ -1,4 +1,4 @@
-"""Text from the web, made safe to show: no control characters, no tricks with writing direction (F117)."""
+"""Text for people: what comes from the web made safe to show (F117), sizes with their units."""
 
 import re
 import unicodedata
@@ -39,6 +39,16 @@ def readable_url(url: str) -> str:
     if not parts.scheme or not url.startswith(authority):
         return _escape_unsafe(url)
     return _escape_unsafe(authority) + _RUN.sub(_decode_run, _escape_unsafe(url[len(authority) :]))
+
+
+def size(byte_count: int) -> str:
+    """Return a size with its unit, e.g. "5.1 MB" (powers of 1,000)."""
+    value = float(byte_count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1_000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1_000
+    return f"{value:.1f} TB"
 
 
 def _decode_run(match: re.Match[str]) -> str:

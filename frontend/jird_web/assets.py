@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 
+from jird_client.text import size
 from jird_settings import SettingsError
 from jird_web import words
 
@@ -83,7 +84,7 @@ class Assets:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        templates.filters.update(size=words.size, number=words.number, moment=words.moment, span=words.span)
+        templates.filters.update(size=size, number=words.number, moment=words.moment, span=words.span)
         templates.globals["static_tag"] = lambda name: static[name].tag
         return cls(templates, static, extra)
 

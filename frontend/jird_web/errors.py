@@ -1,5 +1,6 @@
 """The one place where an HTTP status is chosen for what went wrong, and the two forms in which it is told."""
 
+import math
 from dataclasses import dataclass, field
 
 from jird_client import errors as client_errors
@@ -69,7 +70,7 @@ def from_client_error(error: client_errors.ClientError) -> HttpError:
         status = 414
     headers = {}
     if status == 503:
-        headers["Retry-After"] = str(RETRY_AFTER_S)
+        headers["Retry-After"] = str(math.ceil(error.retry_after_s) or RETRY_AFTER_S)
     if status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="jird"'
     return HttpError(status, error.reason, error.message, headers)

@@ -11,16 +11,6 @@ def number(value: int) -> str:
     return f"{value:,}"
 
 
-def size(byte_count: int) -> str:
-    """Return a size with its unit, in powers of 1,000."""
-    value = float(byte_count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1_000:
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1_000
-    return f"{value:.1f} TB"
-
-
 def moment(timestamp: Timestamp) -> str:
     """Return a time in UTC to the minute."""
     return datetime.fromtimestamp(timestamp.seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")

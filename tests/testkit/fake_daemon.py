@@ -38,6 +38,7 @@ class Fault:
     code: grpc.StatusCode
     reason: str = ""
     message: str = "made by the test"
+    retry_after_ms: int = 0
 
 
 @dataclass
@@ -347,6 +348,8 @@ def _progress(stage: str, faults: list[str]) -> Iterator[index_service_pb2.Index
 
 
 def _abort(context: grpc.ServicerContext, fault: Fault) -> None:
-    if fault.reason:
-        context.set_trailing_metadata((("jird-reason", fault.reason),))
+    trailing = [("jird-reason", fault.reason)] if fault.reason else []
+    if fault.retry_after_ms:
+        trailing.append(("jird-retry-after-ms", str(fault.retry_after_ms)))
+    context.set_trailing_metadata(tuple(trailing))
     context.abort(fault.code, fault.message)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jird_cli.layout import size, table
+from jird_cli.layout import table
 from jird_cli.progress import PlainProgress
 from jird_cli.values import parse_amount, parse_since
 
@@ -47,7 +47,3 @@ def test_plain_progress_writes_now_and_then(capsys: pytest.CaptureFixture[str]) 
 
 def test_numbers_are_aligned_at_the_right() -> None:
     assert table(("run", "name"), [("4", "docs"), ("1,200", "x")]) == "  run  name\n    4  docs\n1,200  x"
-
-
-def test_sizes_have_units() -> None:
-    assert [size(number) for number in (999, 5_120, 52_428_800)] == ["999 B", "5.1 kB", "52.4 MB"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jird_client.text import plain, readable_url
+from jird_client.text import plain, readable_url, size
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,7 @@ def test_control_and_direction_characters_leave_the_text() -> None:
 def test_joiners_of_persian_and_emoji_stay() -> None:
     text = "می\u200cخو 👩\u200d🔬"
     assert plain(text) == text
+
+
+def test_sizes_have_units() -> None:
+    assert [size(number) for number in (999, 5_120, 52_428_800)] == ["999 B", "5.1 kB", "52.4 MB"]

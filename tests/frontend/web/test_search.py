@@ -218,6 +218,8 @@ def test_full_daemon_is_503_with_retry_after(http: httpx.Client, daemon: FakeDae
     answer = http.get("/api/search?q=x")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
     assert answer.json()["error"] == "unavailable"
+    daemon.faults["Search"].retry_after_ms = 7_300
+    assert http.get("/api/search?q=x").headers["retry-after"] == "8"
 
 
 @pytest.mark.parametrize(
