@@ -1,5 +1,6 @@
 """The documentation says what the declarations say."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -30,6 +31,15 @@ def test_default_file_with_its_comments_taken_away_is_the_default(tmp_path: Path
 def _without_hosts(path: Path) -> Path:
     path.write_text(path.read_text().split("[[hosts]]")[0])
     return path
+
+
+def test_setting_that_nothing_reads_says_so() -> None:
+    sources = [path for folder in ("daemon", "frontend") for path in (ROOT / folder).rglob("*.py")]
+    text = "\n".join(path.read_text() for path in sources)
+    for table in (*TABLES.values(), HostRule):
+        for declared in settings_of(table):
+            is_read = re.search(rf"\.{declared.name}\b", text) is not None
+            assert is_read is not declared.is_idle, f"{table.__name__}.{declared.name}"
 
 
 def test_environment_names_are_unique() -> None:

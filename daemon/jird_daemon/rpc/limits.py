@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from jird_daemon.index import query, query_words, searcher, snippet
+from jird_daemon.extract.limits import LIMITS as EXTRACT_LIMITS
+from jird_daemon.index import analysis, query, query_words, searcher, snippet
 from jird_daemon.rpc import crawl_log, crawl_service, search_service
 from jird_daemon.url import canonical, robots
 from jird_settings import Settings
@@ -12,6 +13,8 @@ from jird_settings.load import TABLES
 
 # Fixed ones, under the names of the requirements; each is the number that the code itself uses.
 FIXED: Mapping[str, int] = {
+    **EXTRACT_LIMITS,
+    "document_tokens": analysis.INDEXED_TOKENS_MAX,
     "query_chars": query.QUERY_CHARS_MAX,
     "query_terms": query_words.QUERY_TERMS_MAX,
     "query_token_scan": query_words.QUERY_TOKENS_MAX,
@@ -26,17 +29,22 @@ FIXED: Mapping[str, int] = {
     "robots_agent_group_limit": robots.GROUP_AGENTS_MAX,
     "robots_line_chars": robots.LINE_CHARS_MAX,
     "seed_count": crawl_service.SEEDS_MAX,
+    "seed_chars": crawl_service.SEED_CHARS_MAX,
     "log_scan": crawl_log.SCAN_MAX,
 }
+# Numbers of parts that serve does not load: the crawler and the engine. A test compares them with theirs.
+OF_OTHERS: Mapping[str, int] = {"term_chars": 128, "frontier_error_chars": 4_096, "robots_cache_capacity": 128}
+
+_NO_LIMITS = frozenset({"web_port"})
 
 
 def limits_in_effect(settings: Settings) -> dict[str, int]:
     """Fixed limits, and every whole-number setting as `table_key`, e.g. crawl_max_attempts."""
-    found = dict(FIXED)
+    found = {**FIXED, **OF_OTHERS, "page_body_bytes": settings.crawl.max_body_bytes}
     for name, table in TABLES.items():
         values = getattr(settings, name)
         for declared in settings_of(table):
-            value = getattr(values, declared.name)
-            if isinstance(declared.kind, Integer) and value is not None:
-                found[f"{name}_{declared.name}"] = value
+            key, value = f"{name}_{declared.name}", getattr(values, declared.name)
+            if isinstance(declared.kind, Integer) and value is not None and key not in _NO_LIMITS:
+                found[key] = value
     return found

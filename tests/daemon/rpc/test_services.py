@@ -472,6 +472,18 @@ async def test_status_holds_no_secret_seed_or_path(serving: Serving, filled: Pat
         ("robots_rule_limit", 10_000),
         ("robots_agent_group_limit", 256),
         ("robots_line_chars", 8_192),
+        ("robots_cache_capacity", 128),
+        ("page_body_bytes", 4_194_304),  # J127
+        ("frontier_error_chars", 4_096),  # J153
+        ("document_tokens", 50_000),  # J157
+        ("term_chars", 128),
+        ("document_nodes", 100_000),  # J161
+        ("document_depth", 256),
+        ("document_text_chars", 2_097_152),
+        ("document_links", 10_000),
+        ("document_title_chars", 1_024),  # J162
+        ("directive_chars", 8_192),  # J163
+        ("seed_chars", 4_096),  # J104
         ("crawl_max_attempts", 3),  # J152
         ("crawl_retry_base_ms", 1_000),
         ("crawl_retry_max_ms", 60_000),
@@ -479,7 +491,7 @@ async def test_status_holds_no_secret_seed_or_path(serving: Serving, filled: Pat
     ],
 )
 async def test_status_names_every_limit(serving: Serving, name: str, value: int) -> None:
-    """J81, J119, J152, J158, J159, J160."""
+    """J81, J104, J119, J127, J152, J153, J157, J158, J159, J160, J161, J162, J163: under fixed names."""
     status = await serving.stub(status_grpc.StatusServiceStub).GetStatus(
         status_pb.GetStatusRequest(), timeout=DEADLINE_S
     )
