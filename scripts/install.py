@@ -33,6 +33,7 @@ from {module} import {function}
 sys.exit({function}())
 """
 NOT_SHIPPED = shutil.ignore_patterns("__pycache__", "*.c", "*.o", "tests", "*.egg-info")
+SOURCES = (".c", ".cpp", ".h", ".pxd", ".pxi", ".pyi", ".pyx")
 PIP_NOTES = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 UNITS = ("jird.service", "jird-web.service")
 DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "LICENSE", "docs/configuration.md", "docs/nginx.conf")
@@ -91,15 +92,9 @@ def install_dependencies(layout: Layout) -> None:
     for distribution in requirement_closure(PROJECT["project"]["dependencies"]):
         for file in distribution.files or []:
             source = Path(str(distribution.locate_file(file))).resolve()
-            skipped = "__pycache__" in file.parts or file.name in (
-                "RECORD",
-                "INSTALLER",
-                "REQUESTED",
-                "direct_url.json",
-            )
-            if skipped or not source.is_relative_to(site):
-                continue
-            shutil.copyfile(source, layout.real(layout.packages / source.relative_to(site)))
+            is_needed = "__pycache__" not in file.parts and file.name not in PIP_NOTES and file.suffix not in SOURCES
+            if is_needed and source.is_relative_to(site):
+                shutil.copyfile(source, layout.real(layout.packages / source.relative_to(site)))
 
 
 def install_packages(layout: Layout) -> None:

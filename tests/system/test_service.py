@@ -55,8 +55,8 @@ def test_sockets_belong_to_the_groups_that_may_open_them(running: Installation) 
     listed = machine.run("stat", "--format=%a %U %G %F", "/run/jird/search.sock", "/run/jird/admin.sock").stdout
     assert listed.splitlines() == ["660 jird jird-web socket", "660 jird jird-admin socket"]
     assert machine.run("jirdctl", "status", user="nobody", check=False).returncode == 4
-    machine.run("useradd", "--groups", "jird-admin", "operator", check=False)
-    machine.run("jirdctl", "status", user="operator")
+    machine.run("useradd", "--groups", "jird-admin", "keeper", check=False)
+    machine.run("jirdctl", "status", user="keeper")
 
 
 def test_crawled_pages_are_found_through_the_reverse_proxy(running: Installation) -> None:
@@ -162,7 +162,7 @@ def test_bad_configuration_fails_the_start_once_and_says_why(running: Installati
     assert any(re.search(r"crawl\.delay_ms is 700000", entry["MESSAGE"]) for entry in entries)
 
 
-@pytest.mark.parametrize(("token", "status"), [("x" * 40, "200"), ("y" * 40, "403"), ("", "401")])
+@pytest.mark.parametrize(("token", "status"), [("x" * 40, "200"), ("y" * 40, "401"), ("", "401")])
 def test_admin_token_comes_from_a_credential(running: Installation, token: str, status: str) -> None:
     """J52: the routes that change something need the token that systemd passed on."""
     machine = running.machine

@@ -161,11 +161,10 @@ class Machine:
         return done
 
     def write(self, path: str, text: str, mode: int = 0o644) -> None:
-        """Write a file inside; its folder is made."""
-        real = self.root / path.lstrip("/")
-        real.parent.mkdir(parents=True, exist_ok=True)
-        real.write_text(text)
-        real.chmod(mode)
+        """Write a file inside, also where a file system of the machine's own is mounted; its folder is made."""
+        self.run("mkdir", "-p", str(Path(path).parent))
+        self.run("tee", path, stdin=text)
+        self.run("chmod", f"{mode:o}", path)
 
     def show(self, unit: str, *names: str) -> dict[str, str]:
         """Properties of a unit."""
