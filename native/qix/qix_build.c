@@ -7,7 +7,6 @@
 #include "qix_reader.h"
 #include "qix_text.h"
 
-#define PAGES_FIRST (1u << 10)
 /* Positions have QIX_POSITION_BITS bits, so that no document can have more words. */
 #define TOKENS_MAX 1000000u
 #define WEIGHT_MAX 1000u
@@ -32,10 +31,8 @@ qix_status qix_builder_new(const qix_builder_options *options, qix_builder **ret
     if (!b)
         return qix_no_memory(ret_fault);
     b->options = *options;
-    b->pages = calloc(PAGES_FIRST, sizeof *b->pages);
-    b->page_mask = PAGES_FIRST - 1;
     b->tokenizer = malloc(qix_tokenizer_size());
-    if (!qix_table_init(&b->table) || !b->pages || !b->tokenizer) {
+    if (!qix_table_init(&b->table) || !qix_pages_init(&b->pages) || !b->tokenizer) {
         qix_builder_free(b);
         return qix_no_memory(ret_fault);
     }
@@ -51,7 +48,7 @@ void qix_builder_free(qix_builder *b)
     qix_table_free(&b->table);
     qix_bytes_free(&b->docs);
     qix_bytes_free(&b->touched);
-    free(b->pages);
+    qix_pages_free(&b->pages);
     free(b->tokenizer);
     free(b);
 }
@@ -64,32 +61,7 @@ uint32_t qix_builder_doc_count(const qix_builder *b)
 uint64_t qix_builder_memory_bytes(const qix_builder *b)
 {
     return b->pool.used + qix_table_bytes(&b->table) + b->docs.capacity + b->touched.capacity +
-           ((uint64_t)b->page_mask + 1) * sizeof *b->pages;
-}
-
-/* ---- page ids: each at most once ---- */
-
-static uint64_t *page_slot(uint64_t *pages, uint32_t mask, uint64_t page_id)
-{
-    uint32_t slot = (uint32_t)(page_id * 0x9e3779b97f4a7c15u >> 32) & mask;
-    while (pages[slot] && pages[slot] != page_id)
-        slot = (slot + 1) & mask;
-    return &pages[slot];
-}
-
-static bool grow_pages(qix_builder *b)
-{
-    uint32_t slots = (b->page_mask + 1) * 2;
-    uint64_t *fresh = slots ? calloc(slots, sizeof *fresh) : NULL;
-    if (!fresh)
-        return false;
-    for (uint64_t i = 0; i <= b->page_mask; i++)
-        if (b->pages[i])
-            *page_slot(fresh, slots - 1, b->pages[i]) = b->pages[i];
-    free(b->pages);
-    b->pages = fresh;
-    b->page_mask = slots - 1;
-    return true;
+           qix_pages_bytes(&b->pages);
 }
 
 static qix_status begin_document(qix_builder *b, const qix_document *doc, qix_fault *fault)
@@ -100,12 +72,11 @@ static qix_status begin_document(qix_builder *b, const qix_document *doc, qix_fa
         return qix_fail(fault, QIX_ERR_ARGUMENT, 0, "page_id must be at least 1");
     if (b->doc_count >= UINT32_MAX / 2)
         return qix_fail(fault, QIX_ERR_LIMIT, 0, "a segment holds at most 2^31 documents");
-    if ((b->doc_count >= (b->page_mask + 1) / 2 && !grow_pages(b)) || !qix_bytes_reserve(&b->docs, sizeof *doc))
+    bool is_new;
+    if (!qix_bytes_reserve(&b->docs, sizeof *doc) || !qix_pages_add(&b->pages, doc->page_id, &is_new))
         return qix_no_memory(fault);
-    uint64_t *slot = page_slot(b->pages, b->page_mask, doc->page_id);
-    if (*slot)
+    if (!is_new)
         return qix_fail(fault, QIX_ERR_ARGUMENT, doc->page_id, "page_id was added before");
-    *slot = doc->page_id;
     b->touched.used = 0;
     return QIX_OK;
 }

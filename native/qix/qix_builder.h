@@ -2,6 +2,7 @@
 #ifndef QIX_BUILDER_H
 #define QIX_BUILDER_H
 
+#include "qix_pages.h"
 #include "qix_status.h"
 #include "qix_table.h"
 
@@ -11,8 +12,7 @@ struct qix_builder {
     qix_table table;
     qix_bytes docs;    /* qix_document */
     qix_bytes touched; /* uint32_t: entries that the document at hand has */
-    uint64_t *pages;   /* hash set of page ids; 0 is empty */
-    uint32_t page_mask;
+    qix_pages pages;
     uint32_t doc_count;
     bool is_broken; /* memory ended within a document: the builder can only be freed */
     void *tokenizer;
