@@ -161,7 +161,7 @@ class Crawler:
             await asyncio.wait(tasks, timeout=STOP_GRACE_S)
         for task in tasks:
             lease = self._visits.get(task)
-            if lease is not None and lease.has_token:
+            if lease is not None and lease.can_break_off:
                 task.cancel()
         remaining = [task for task in tasks if not task.done()]
         if remaining:
@@ -276,8 +276,12 @@ class Crawler:
         response = tries[-1]
         verdict = judge(response, was_conditional=bool(lease.etag or lease.last_modified))
         pace = self._pacing.after(lease, response, verdict.trouble, robots_delay_s)
-        self.frontier.end_request(lease, pace.run, pace.origin)
-        self.wake()
+        lease.can_break_off = False
+        # A redirect's target is the origin's next request, so that has to wait until the target is queued.
+        is_redirect = verdict.exit_code in (ExitCode.REDIRECT, ExitCode.PERMANENT_REDIRECT)
+        if not is_redirect:
+            self.frontier.end_request(lease, pace.run, pace.origin)
+            self.wake()
         document, failure = None, ""
         if verdict.exit_code is ExitCode.FILE_INGESTED:
             document, failure = await self._visitor.parse(response)
@@ -293,9 +297,13 @@ class Crawler:
             failure,
             self._canonical_is_allowed(lease, document),
         )
-        code = await self.committer.submit(
-            lambda batch: self._recorder.record(batch, visit), lambda: self.frontier.end_lease(lease)
-        )
+
+        def end() -> None:
+            if is_redirect:
+                self.frontier.end_request(lease, pace.run, pace.origin)
+            self.frontier.end_lease(lease)
+
+        code = await self.committer.submit(lambda batch: self._recorder.record(batch, visit), end)
         _log_visit(visit, code)
 
     def _canonical_is_allowed(self, lease: Lease, document: ParsedDocument | None) -> bool:
@@ -305,6 +313,7 @@ class Crawler:
         return robots is None or self._robots.is_allowed(robots, split(document.canonical_url).path_query)
 
     async def _skip(self, lease: Lease, code: ExitCode, message: str) -> None:
+        lease.can_break_off = False
         self.frontier.release_gate(lease)
         self.wake()
         target, now_s = _target(lease), self._clock.now_s()

@@ -63,10 +63,14 @@ class RobotsStep:
             done.set_result(None)
 
     async def _ask(self, lease: Lease) -> None:
-        _log.info("robots.fetch", origin=lease.source.origin.name, run=lease.run.run_id)
-        answers = await self._visitor.fetch_robots(lease.source.origin)
+        origin = lease.source.origin
+        resolved = await self._visitor.resolve(origin.host, origin.port)
+        if resolved.addresses and not self._frontier.acquire_address(lease, resolved.addresses[0]):
+            return
+        _log.info("robots.fetch", origin=origin.name, run=lease.run.run_id)
+        answers = await self._visitor.fetch_robots(origin)
         if answers[-1].failure in FLUKES:
-            answers += await self._visitor.fetch_robots(lease.source.origin)
+            answers += await self._visitor.fetch_robots(origin)
         verdict = judge_robots(answers[-1])
         robots = Robots(
             answers[-1].end_s,
@@ -76,13 +80,18 @@ class RobotsStep:
         )
         delay_s = self._cache.put(lease.source.origin_id, robots).delay_s if verdict.is_available else None
         pace = self._pacing.after(lease, answers[-1], verdict.trouble, delay_s)
-        await self._committer.submit(lambda batch: self._record(batch, lease, answers, verdict, robots, pace))
-        self._frontier.end_request(lease, pace.run, pace.origin)
+        lease.can_break_off = False
+
+        def end() -> None:
+            # The rules are on disk when the next request of the origin looks for them.
+            self._frontier.end_request(lease, pace.run, pace.origin)
+            if verdict.is_available:
+                self._frontier.return_row(lease)
+            else:
+                self._frontier.end_lease(lease)
+
+        await self._committer.submit(lambda batch: self._record(batch, lease, answers, verdict, robots, pace), end)
         self._report(lease, answers[-1], verdict)
-        if verdict.is_available:
-            self._frontier.return_row(lease)
-        else:
-            self._frontier.end_lease(lease)
 
     def _record(
         self,

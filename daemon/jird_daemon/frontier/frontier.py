@@ -122,6 +122,7 @@ class Lease:
         address: Address that is counted for it; empty when none is.
         attempts: Request attempts that are set aside for it in the run's budget.
         has_token: Whether its origin's next request waits for this one's end.
+        can_break_off: Whether nothing is lost when its task is cancelled.
     """
 
     source: Source
@@ -134,6 +135,7 @@ class Lease:
     address: str = ""
     attempts: int = 0
     has_token: bool = True
+    can_break_off: bool = True
 
     @property
     def run(self) -> ActiveRun:
@@ -304,14 +306,13 @@ class Frontier:
         """Why origins are not asked now, for those that back off or wait for their address."""
         now_s = self._clock.monotonic_s()
         reasons: dict[str, str] = {}
-        for source in self._sources.values():
+        for gate in self._hosts.gates():
             if len(reasons) >= limit:
                 break
-            gate = source.gate
             if gate.is_parked:
-                reasons[source.origin.name] = "address_busy"
+                reasons[gate.label] = "address_busy"
             elif gate.state.backoff_kind and gate.not_before_s > now_s:
-                reasons[source.origin.name] = gate.state.backoff_kind
+                reasons[gate.label] = gate.state.backoff_kind
         return reasons
 
     # -- rows -----------------------------------------------------------------------------------------------------
@@ -462,7 +463,7 @@ class Frontier:
         wait_s = min(max(state.next_time_s - self._clock.now_s(), 0.0), WAIT_MAX_S)
         connections = self._rules.of(origin.host).connections
         gate = self._hosts.open_gate(name, connections, self._clock.monotonic_s() + wait_s)
-        gate.state = state
+        gate.state, gate.label = state, origin.name
         return gate
 
     def _offer(self, source: Source) -> None:
@@ -473,7 +474,7 @@ class Frontier:
         current = self._hosts.gate(source.gate.name)
         if current is None:
             gate = self._hosts.open_gate(source.gate.name, source.gate.connections, source.gate.not_before_s)
-            gate.state, source.gate = source.gate.state, gate
+            gate.state, gate.label, source.gate = source.gate.state, source.gate.label, gate
         self._sources[key] = self._known[key] = source
         self._hosts.add_source(source.gate, source)
 

@@ -12,6 +12,7 @@ its tokens are ready, since a deadline must hold for a run that comes later, and
 import heapq
 import itertools
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -31,6 +32,7 @@ class Gate(Generic[S]):
         connections: Requests that may be in flight at once.
         not_before_s: No token is used before this, whatever its own time.
         state: What politeness knows of it and the store keeps.
+        label: Origin that it was opened for, for people.
         address: Where its last connection went; empty while unknown.
         uncommitted: Requests that ended and whose result is not on disk yet.
     """
@@ -39,6 +41,7 @@ class Gate(Generic[S]):
     connections: int
     not_before_s: float
     state: OriginState = _NO_STATE
+    label: str = ""
     address: str = ""
     in_flight: int = 0
     idle_tokens: int = 0
@@ -63,9 +66,9 @@ class HostQueue(Generic[S]):
         """The gate of that name, if it is in memory."""
         return self._gates.get(name)
 
-    def gates(self) -> list[Gate[S]]:
-        """All gates, in no order."""
-        return list(self._gates.values())
+    def gates(self) -> Iterable[Gate[S]]:
+        """All gates, in no order; for use at once."""
+        return self._gates.values()
 
     def open_gate(self, name: str, connections: int, not_before_s: float) -> Gate[S]:
         """The gate of that name, made when it is not there.
