@@ -1,10 +1,11 @@
 """Politeness as the servers see it: gaps and peaks from their access logs."""
 
+import asyncio
 from pathlib import Path
 
 from jird_daemon.store.tables import ORIGIN_STATES, RUN_ORIGINS, RunState
 from testkit.crawling import crawling, site
-from testkit.origin import Origin, Reply
+from testkit.origin import Exchange, Origin, Reply
 
 # What a clock and a socket may differ by between the crawler's view and the server's.
 TOLERANCE_S = 0.02
@@ -56,9 +57,8 @@ async def test_crawl_delay_is_capped_by_the_operator(origin: Origin, tmp_path: P
 
 async def test_runs_over_one_origin_share_its_delay(origin: Origin, tmp_path: Path) -> None:
     """J165, issue numbers: ten runs at once change nothing."""
-    site(
-        origin, {f"/s{number}": (f"/t{number}",) for number in range(10)} | {f"/t{number}": () for number in range(10)}
-    )
+    site(origin, {f"/s{number}": (f"/t{number}",) for number in range(10)})
+    site(origin, {f"/t{number}": () for number in range(10)})
     async with crawling(origin, tmp_path, {"crawl": {"delay_ms": 40}}, fast=False) as crawl:
         run_ids = [await crawl.start(f"/s{number}") for number in range(10)]
         for run_id in run_ids:
@@ -71,11 +71,9 @@ async def test_own_hosts_get_several_connections_without_delay(origin: Origin, t
     """REQUIREMENTS, head: [[hosts]] connections, delay_ms, adaptive; the address limit is the operator's business."""
     wide(origin, 40)
 
-    async def slow(exchange: object) -> None:
-        import asyncio
-
+    async def slow(exchange: Exchange) -> None:
         await asyncio.sleep(0.05)
-        await exchange.send(Reply.html("<title>slow</title>"))  # type: ignore[attr-defined]
+        await exchange.send(Reply.html("<title>slow</title>"))
 
     for number in range(40):
         origin.add(f"/p{number}", slow)
@@ -87,11 +85,10 @@ async def test_own_hosts_get_several_connections_without_delay(origin: Origin, t
 
 async def test_origins_on_one_address_share_its_connections(origin: Origin, tmp_path: Path) -> None:
     """REQUIREMENTS, head: crawl.address_connections; 12 hosts, three at a time, and all are reached."""
-    import asyncio
 
-    async def slow(exchange: object) -> None:
+    async def slow(exchange: Exchange) -> None:
         await asyncio.sleep(0.03)
-        await exchange.send(Reply.html("<title>slow</title>"))  # type: ignore[attr-defined]
+        await exchange.send(Reply.html("<title>slow</title>"))
 
     origin.add("/", slow)
     hosts = [origin.add_host(f"h{number}.fault.test") for number in range(12)]
@@ -99,16 +96,16 @@ async def test_origins_on_one_address_share_its_connections(origin: Origin, tmp_
     async with crawling(origin, tmp_path, {"crawl": {"address_connections": 3}, **rules}, fast=False) as crawl:
         run = await crawl.run(*(origin.url("/", host=host) for host in hosts))
     assert run.counts.ingested == 12
-    assert 2 <= len([access for access in origin.log.entries(path="/")]) == 12
-    assert origin.log.peak_in_flight(address=origin.address) <= 4  # three pages, or robots.txt of another
+    assert len(origin.log.entries(path="/")) == 12
+    assert origin.log.peak_in_flight(address=origin.address) == 3
 
 
 async def test_retry_after_is_waited_for(origin: Origin, tmp_path: Path) -> None:
     """J154, S20: it may extend the back-off; the origin is left alone all the while."""
     answers = iter([Reply.html("away", ("Retry-After", "1"), status=503), Reply.html("<title>back</title>")])
 
-    async def answer(exchange: object) -> None:
-        await exchange.send(next(answers))  # type: ignore[attr-defined]
+    async def answer(exchange: Exchange) -> None:
+        await exchange.send(next(answers))
 
     origin.add("/page", answer)
     site(origin, {"/other": ()})
@@ -116,7 +113,8 @@ async def test_retry_after_is_waited_for(origin: Origin, tmp_path: Path) -> None
     async with crawling(origin, tmp_path, settings) as crawl:
         await crawl.run("/page", "/other")
     asked = origin.log.entries()
-    assert [access.target for access in asked] == ["/robots.txt", "/page", "/page", "/other"]
+    assert sorted(access.target for access in asked) == ["/other", "/page", "/page", "/robots.txt"]
+    assert asked[1].target == "/page"
     end_s = asked[1].end_s
     assert end_s is not None
     assert 1.0 - TOLERANCE_S <= asked[2].start_s - end_s < 2.0

@@ -49,7 +49,7 @@ async def test_stop_breaks_off_what_hangs_and_gives_it_back(origin: Origin, tmp_
     """J94, J168: joined before it returns; the row is queued as before, without an attempt."""
     async with crawling(origin, tmp_path) as crawl:
         run_id = await crawl.start("/slow-header")
-        origin.log.wait_for_path("/slow-header")
+        await crawl.until(lambda: bool(origin.log.entries(path="/slow-header")))
         await crawl.crawler.runs.stop(run_id)
         assert crawl.crawler.activity().in_flight == 0
         row = crawl.row(run_id, "/slow-header")
