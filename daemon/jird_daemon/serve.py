@@ -6,6 +6,7 @@ be read, and to the supervisor for commands; ingest tells of new views, which th
 """
 
 import asyncio
+import contextlib
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -15,7 +16,7 @@ from jird_daemon import log
 from jird_daemon.clock import Clock, SystemClock
 from jird_daemon.config import Configuration
 from jird_daemon.control import AcknowledgeView, Heartbeat, Reload, ReportDamage, View, ViewChanged
-from jird_daemon.errors import JirdError, StateLockedError
+from jird_daemon.errors import JirdError, NotReadyError, StateLockedError
 from jird_daemon.index.searcher import Searcher
 from jird_daemon.rpc.backend import Backend
 from jird_daemon.rpc.server import RpcServers
@@ -207,9 +208,12 @@ class Serve:
                 view = self._views.get_nowait()
             try:
                 await asyncio.to_thread(searcher.set_view, view)
-                await supervisor.call(AcknowledgeView(view.sequence), timeout_s=ACKNOWLEDGE_TIMEOUT_S)
-            except (JirdError, OSError, TimeoutError) as error:
+            except (JirdError, OSError) as error:
                 _log.error("view.failed", generation=view.generation, message=error, action="the older one stays")
+                continue
+            # An ingest process that is stopping or gone needs no answer: its successor starts from the manifest.
+            with contextlib.suppress(NotReadyError, TimeoutError):
+                await supervisor.call(AcknowledgeView(view.sequence), timeout_s=ACKNOWLEDGE_TIMEOUT_S)
 
     async def _check_segments(self, searcher: Searcher) -> None:
         """Hash what no query has used yet, a little at a time."""

@@ -12,6 +12,7 @@ import signal
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from jird_daemon.child import IngestArguments, child_environment
 from jird_daemon.clock import Clock
@@ -24,6 +25,7 @@ from jird_settings import Service
 START_TIMEOUT_S = 60.0  # to the first heartbeat: an interpreter and its imports, on a machine that is busy otherwise
 STABLE_S = 60.0  # an ingest process that lived so long starts the back-off anew
 CHECK_INTERVAL_S = 0.5
+READY_WAIT_S = 15.0  # how long a command waits for a process that is being started, before it is refused
 EXIT_CONFIGURATION = 2
 EXIT_REPLACE = 42
 
@@ -71,6 +73,7 @@ class Supervisor:
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
+        self._ready = asyncio.Event()  # set by the first view of the running process
         self._beat_s = 0.0
         self._has_beaten = False
         self._failures = 0
@@ -117,10 +120,14 @@ class Supervisor:
     ) -> Answer:
         """Give a command to ingest and wait for its answer; see ControlClient.call.
 
+        A process that is being started gets READY_WAIT_S to become ready first.
+
         Raises:
-            NotReadyError: No ingest process runs just now.
+            NotReadyError: No ingest process is ready.
         """
-        if self._client is None:
+        if not self._ready.is_set():
+            await self._wait_until_ready(None)
+        if self._client is None or not self._ready.is_set():
             raise NotReadyError("the ingest process is being started; try again in a moment", "INGEST_STARTING")
         return await self._client.call(request, timeout_s=timeout_s, progress=progress)
 
@@ -137,6 +144,7 @@ class Supervisor:
         faults: tuple[str, ...] = ()
         try:
             async with asyncio.timeout(self._settings().stop_timeout_ms / 1000):
+                await self._wait_until_ready(process)  # half a start cannot be stopped in order
                 faults = (await client.call(Shutdown(), timeout_s=None)).faults
                 code = await process.wait()
         except TimeoutError:
@@ -186,6 +194,8 @@ class Supervisor:
         if isinstance(event, Heartbeat):
             self._has_beaten = True
             self.heartbeat = event
+        else:
+            self._ready.set()
         self._on_event(event)
 
     async def _read(self, client: ControlClient, process: asyncio.subprocess.Process) -> None:
@@ -232,10 +242,22 @@ class Supervisor:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._stopping.wait(), delay_ms / 1000)
 
+    async def _wait_until_ready(self, process: asyncio.subprocess.Process | None) -> None:
+        """Wait for the first view, for at most READY_WAIT_S, or for the end of `process` if one is given."""
+        waits: list[asyncio.Task[Any]] = [asyncio.create_task(self._ready.wait())]
+        if process is not None:
+            waits.append(asyncio.create_task(process.wait()))
+        try:
+            await asyncio.wait(waits, timeout=READY_WAIT_S, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+
     async def _close_channel(self) -> None:
         client, self._client = self._client, None
         reading, self._reading = self._reading, None
         self._has_beaten = False
+        self._ready.clear()
         self.heartbeat = Heartbeat()
         if client is not None:
             await client.close()

@@ -3,9 +3,10 @@
 import sys
 from pathlib import Path
 
-from jird_daemon import __main__, serve
+from jird_daemon import __main__, serve, supervise
 
 serve.INGEST_COMMAND = (sys.executable, str(Path(__file__).with_name("stub_ingest.py")))
+supervise.READY_WAIT_S = 1.0
 
 if __name__ == "__main__":
     sys.exit(__main__.main())

@@ -104,7 +104,16 @@ async def test_call_that_the_process_does_not_survive_is_refused() -> None:
         await ingest.tell(5)
 
 
-async def test_call_between_two_processes_is_refused() -> None:
+async def test_call_between_two_processes_waits_for_the_second() -> None:
+    async with watched() as ingest:
+        os.kill(ingest.supervisor.pid, signal.SIGKILL)
+        await until(lambda: ingest.supervisor.restart_count == 1)
+        is_restart, _, _, _ = await ingest.tell(5)
+        assert is_restart == 1
+
+
+async def test_call_is_refused_when_no_process_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervise, "READY_WAIT_S", 0.1)
     settings = Service(restart_base_ms=60_000, restart_max_ms=60_000)
     async with watched(settings) as ingest:
         with contextlib.suppress(NotReadyError):
