@@ -74,6 +74,7 @@ class Supervisor:
         self._reading: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
         self._ready = asyncio.Event()  # set by the first view of the running process
+        self._stop_task: asyncio.Task[tuple[str, ...]] | None = None
         self._beat_s = 0.0
         self._has_beaten = False
         self._failures = 0
@@ -137,6 +138,11 @@ class Supervisor:
         Returns:
             What failed, in words; empty after a clean stop.
         """
+        if self._stop_task is None:
+            self._stop_task = asyncio.create_task(self._stop())
+        return await asyncio.shield(self._stop_task)
+
+    async def _stop(self) -> tuple[str, ...]:
         self._stopping.set()
         process, client = self._process, self._client
         if process is None or process.returncode is not None or client is None:
