@@ -8,6 +8,7 @@ parsers, index, store; each stage is tried although one before it failed, and wh
 """
 
 import asyncio
+import contextlib
 import os
 import socket
 import sys
@@ -53,6 +54,7 @@ from jird_settings import Settings, load
 
 # The slowest honest page of J161's size takes a second; ten leave room for a busy machine.
 PAGE_TIMEOUT_MS = 10_000
+READY_WAIT_S = 20.0  # interpreters and their imports on a busy machine, and a long replay of changes
 
 _log = get_logger("ingest")
 
@@ -76,6 +78,7 @@ class Ingest:
         self._is_collecting = False
         self._changing = asyncio.Lock()  # start, reload and stop change the crawler one after the other
         self._done = asyncio.Event()
+        self._opened = asyncio.Event()
         self.faults: list[str] = []
 
     async def run(self, sock: socket.socket) -> int:
@@ -103,7 +106,7 @@ class Ingest:
     async def start_crawl(self, request: StartCrawl) -> Answer:
         """Make or resume a run."""
         async with self._changing:
-            crawler = self._ready_crawler()
+            crawler = await self._ready_crawler()
             if crawler.guard:
                 raise WrongStateError(f"intake is paused by the {crawler.guard} guard", "INTAKE_PAUSED")
             if self._is_collecting:
@@ -112,27 +115,27 @@ class Ingest:
 
     async def stop_crawl(self, request: StopCrawl) -> Answer:
         """Pause runs."""
-        return Answer(run_ids=await self._ready_crawler().runs.stop(request.run_id))
+        return Answer(run_ids=await (await self._ready_crawler()).runs.stop(request.run_id))
 
     async def checkpoint(self, request: Checkpoint) -> Answer:
         """Make the view durable."""
-        return Answer(view=await asyncio.to_thread(self._ready_index().checkpoint))
+        return Answer(view=await asyncio.to_thread((await self._ready_index()).checkpoint))
 
     async def compact(self, request: Compact, progress: ProgressCallback) -> Answer:
         """Rewrite all segments into one."""
-        return Answer(view=await asyncio.to_thread(self._ready_index().compact, progress))
+        return Answer(view=await asyncio.to_thread((await self._ready_index()).compact, progress))
 
     async def verify(self, request: Verify, progress: ProgressCallback) -> Answer:
         """Read every byte of every segment."""
-        return Answer(faults=await asyncio.to_thread(self._ready_index().verify, progress))
+        return Answer(faults=await asyncio.to_thread((await self._ready_index()).verify, progress))
 
     async def rebuild(self, request: Rebuild, progress: ProgressCallback) -> Answer:
         """Derive the index again."""
-        return Answer(view=await asyncio.to_thread(self._ready_index().rebuild, progress))
+        return Answer(view=await asyncio.to_thread((await self._ready_index()).rebuild, progress))
 
     async def collect_garbage(self, request: CollectGarbage) -> Answer:
         """Remove unreferenced blobs."""
-        self._ready_crawler()
+        await self._ready_crawler()
         assert self._store is not None
         if self._is_collecting:
             raise WrongStateError("content is being collected already", "GC_RUNNING")
@@ -144,18 +147,18 @@ class Ingest:
 
     async def probe_parsers(self, request: ProbeParsers) -> Answer:
         """Run the probes on a parse worker."""
-        self._ready_crawler()
+        await self._ready_crawler()
         assert self._parsers is not None
         return Answer(probes=await self._parsers.probe())
 
     async def acknowledge_view(self, request: AcknowledgeView) -> Answer:
         """Let the files of older views go."""
-        self._ready_index().acknowledge(request.sequence)
+        (await self._ready_index()).acknowledge(request.sequence)
         return Answer()
 
     async def report_damage(self, request: ReportDamage) -> Answer:
         """Take a segment out and derive its documents again."""
-        self._ready_index().report_damage(request.segment, request.reason)
+        (await self._ready_index()).report_damage(request.segment, request.reason)
         return Answer()
 
     async def reload(self, request: Reload) -> Answer:
@@ -165,7 +168,7 @@ class Ingest:
         """
         settings = load(self._arguments.config, os.environ)
         async with self._changing:
-            old = self._ready_crawler()
+            old = await self._ready_crawler()
             new = self._make_crawler(settings)
             await old.stop()
             self._settings, self._crawler = settings, new
@@ -177,6 +180,7 @@ class Ingest:
 
     async def shutdown(self, request: Shutdown) -> Answer:
         """Stop the crawl, checkpoint, close; faults hold what failed."""
+        await self._wait_until_ready()  # parts that are half open cannot be closed in order
         await self._close()
         self._done.set()
         return Answer(faults=tuple(self.faults))
@@ -205,6 +209,7 @@ class Ingest:
         else:
             run_ids = await self._crawler.runs.pause_running(RunReason.RESTART)
         self._is_ready = True
+        self._opened.set()
         assert self._server is not None
         assert self._view is not None
         self._server.publish_view(self._view)
@@ -225,6 +230,7 @@ class Ingest:
     async def _close(self) -> None:
         """Stop in order; every stage is tried, and runs once."""
         self._is_ready = False
+        self._opened.set()  # nobody waits for what will not come
         async with self._changing:
             crawler, self._crawler = self._crawler, None
             parsers, self._parsers = self._parsers, None
@@ -290,12 +296,21 @@ class Ingest:
             waiting_reasons=activity.waiting_reasons,
         )
 
-    def _ready_crawler(self) -> Crawler:
+    async def _wait_until_ready(self) -> None:
+        """A command that comes while the parts are being opened is early, not wrong: systemd says that jird is
+        started once searches are answered, and the operator's first crawl may come a blink later."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(READY_WAIT_S):
+                await self._opened.wait()
+
+    async def _ready_crawler(self) -> Crawler:
+        await self._wait_until_ready()
         if not self._is_ready or self._crawler is None:
             raise NotReadyError("the ingest process is being started or stopped", "INGEST_STARTING")
         return self._crawler
 
-    def _ready_index(self) -> IndexWriter:
+    async def _ready_index(self) -> IndexWriter:
+        await self._wait_until_ready()
         if not self._is_ready or self._index is None:
             raise NotReadyError("the ingest process is being started or stopped", "INGEST_STARTING")
         return self._index
