@@ -146,17 +146,22 @@ ARIA_ELEMENTS: dict[str, Element] = {
 }
 
 
-def _tag_ids() -> tuple[dict[int, Element], int]:
-    """Give the table by the parser's own tag numbers, and the number of text nodes."""
+# Names that the parser has no number for get one for each document, far above these.
+KNOWN_TAG_MAX = 1_000
+
+
+def _tag_ids() -> dict[str, int]:
+    """Give the parser's own tag numbers, and that of text nodes by the name of `#text`."""
     parser = LexborHTMLParser("<p>text</p>")
     paragraph = parser.css_first("p")
     assert paragraph is not None
     text = paragraph.first_child
     assert text is not None
-    ids = {parser.create_node(name).tag_id: element for name, element in ELEMENTS.items()}
-    return {number: element for number, element in ids.items() if number <= KNOWN_TAG_MAX}, text.tag_id
+    return {"#text": text.tag_id, **{name: parser.create_node(name).tag_id for name in ELEMENTS}}
 
 
-# Names that the parser has no number for get one for each document, far above these.
-KNOWN_TAG_MAX = 1_000
-ELEMENTS_BY_ID, TEXT_ID = _tag_ids()
+_IDS = _tag_ids()
+TEXT_ID = _IDS["#text"]
+ELEMENTS_BY_ID = {_IDS[name]: element for name, element in ELEMENTS.items() if _IDS[name] <= KNOWN_TAG_MAX}
+# Elements that authors give the role of a landmark; others have one by themselves.
+LANDMARK_IDS = frozenset({_IDS["div"], _IDS["section"], _IDS["ul"]})

@@ -79,7 +79,9 @@ class LinkReader:
         self._tree = tree
         self._text = text
         self._url = url
-        self._host = split(url).host
+        host = split(url).host
+        self._prefixes = (f"https://{host}", f"http://{host}")
+        self._targets: dict[str, str] = {}
         self._encoding = encoding
         self.base = effective_base(tree.bases, url, encoding)
         self.is_truncated = False
@@ -128,10 +130,18 @@ class LinkReader:
         return tuple(found.values())
 
     def _resolve(self, href: str | None) -> str:
-        try:
-            return html_link(href, self.base, self._encoding) if href is not None else ""
-        except InvalidUrlError:
-            return ""  # F39, J143
+        """Give the target of a link, "" for one that has none (F39, J143)."""
+        if href is None:
+            return ""
+        href = href.partition("#")[0]  # many links differ in nothing else
+        target = self._targets.get(href)
+        if target is None:
+            try:
+                target = html_link(href, self.base, self._encoding)
+            except InvalidUrlError:
+                target = ""
+            self._targets[href] = target
+        return target
 
     def _add_head_link(self, found: dict[str, Link], attributes: Attributes, is_nofollow: bool) -> None:
         rels = rel_words(attributes.get("rel"))
@@ -154,13 +164,23 @@ class LinkReader:
         target = self._resolve(attributes["href"])
         if not target:
             return
-        known = found.get(target)
-        if known is None and not self._has_room(found):
-            return
         rel = attributes.get("rel")
-        rel_flags = 0 if rel is None else _rel_flags(rel_words(rel))
-        link = self._make(target, self._text_of(raw), raw.flags, raw.has_headline, attributes, rel_flags, is_nofollow)
-        found[target] = link if known is None else _merge(known, link)
+        rel_flags = _rel_flags(rel_words(rel)) if rel else 0
+        known = found.get(target)
+        if known is None:
+            if self._has_room(found):
+                text = self._text_of(raw)
+                found[target] = self._make(
+                    target, text, raw.flags, raw.has_headline, attributes, rel_flags, is_nofollow
+                )
+        elif (
+            not known.text
+            or _rank(raw.flags, raw.has_headline) > _rank(known.location_flags, known.has_headline)
+            or (known.is_nofollow and not rel_flags & REL_NOFOLLOW)
+        ):
+            text = self._text_of(raw)
+            link = self._make(target, text, raw.flags, raw.has_headline, attributes, rel_flags, is_nofollow)
+            found[target] = _merge(known, link)
 
     def _has_room(self, found: dict[str, Link]) -> bool:
         if len(found) < DOCUMENT_LINKS_MAX:
@@ -195,9 +215,9 @@ class LinkReader:
         # U161.
         if target == self._url:
             return SELF_LINK
-        rest = target[target.index("://") + 3 :]
-        if rest.startswith(self._host) and split(target).host == self._host:
-            return IN_LINK
+        for prefix in self._prefixes:
+            if target.startswith(prefix) and target[len(prefix)] in "/:":
+                return IN_LINK
         return OUT_LINK
 
 
@@ -232,7 +252,8 @@ def destination_type(url: str, media_type: str | None) -> int:
 
 def _merge(known: Link, other: Link) -> Link:
     """Make one of two links to one target: the better place stands, and one that may be followed makes both so."""
-    best, rest = (other, known) if _rank(other) > _rank(known) else (known, other)
+    is_better = _rank(other.location_flags, other.has_headline) > _rank(known.location_flags, known.has_headline)
+    best, rest = (other, known) if is_better else (known, other)
     if best.is_nofollow == (known.is_nofollow and other.is_nofollow) and (best.text or not rest.text):
         return best
     return Link(
@@ -249,6 +270,6 @@ def _merge(known: Link, other: Link) -> Link:
     )  # fmt: skip
 
 
-def _rank(link: Link) -> int:
+def _rank(location_flags: int, has_headline: bool) -> int:
     # U157: headlines beat lists, and the page's own text beats its frame.
-    return 2 * (not link.location_flags & _FRAME) + (link.has_headline or bool(link.location_flags & _IN_HEADLINE))
+    return 2 * (not location_flags & _FRAME) + (has_headline or bool(location_flags & _IN_HEADLINE))

@@ -5,10 +5,9 @@ time so that its text survives: tags that open too deep become void elements, an
 """
 
 import re
-from itertools import accumulate
 
 # 4,000 open elements cost 20 ms, 40,000 cost two seconds.
-OPEN_ELEMENTS_MAX = 1_000
+OPEN_ELEMENTS_MAX = 2_000
 # Depth to which a page that exceeds it keeps its elements: deeper than structure is read (J161).
 KEPT_DEPTH = 400
 # Formatting elements that are never closed are opened again in each paragraph after them.
@@ -19,6 +18,7 @@ _KEPT_ATTRIBUTES = 100
 # A page this short cannot hold enough attributes to matter.
 _SHORT_CHARS = 60_000
 _LONG_TAG_CHARS = 16_384
+_STRETCH_CHARS = 4_096
 
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)")
 _TAG_WITH_END = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)(\s{0,9}>)?")
@@ -57,13 +57,17 @@ def _may_nest_deeply(html: str) -> bool:
     closes = html.count("</")
     if html.count("<") - closes <= OPEN_ELEMENTS_MAX:
         return False
-    # Between two end tags only opens stand.
-    steps = (part.count("<") - 1 for part in html.split("</"))
-    lowest = highest = 0
-    for level in accumulate(steps):
-        lowest = min(lowest, level)
-        highest = max(highest, level - lowest)
-    if highest <= OPEN_ELEMENTS_MAX:
+    # No more can be open in a stretch than were before it and open in it. Void elements count as opens here, so this
+    # says "perhaps" too often.
+    depth = 0
+    for start in range(0, len(html), _STRETCH_CHARS):
+        end = start + _STRETCH_CHARS
+        closes = html.count("</", start, end + 1)
+        opens = html.count("<", start, end) - closes
+        if depth + opens > OPEN_ELEMENTS_MAX:
+            break
+        depth = max(0, depth - closes) + opens
+    else:
         return False
     depth = 0
     for slash, name in _TAG.findall(html):
@@ -103,10 +107,20 @@ def _flatten(html: str) -> str:
     return _TAG_WITH_END.sub(replace, html)
 
 
+def _has_long_tag(html: str) -> bool:
+    """Tell whether _LONG_TAG_CHARS stand in a row without a `>`."""
+    position = 0
+    while position + _LONG_TAG_CHARS <= len(html):
+        position = html.rfind(">", position, position + _LONG_TAG_CHARS) + 1
+        if not position:
+            return True
+    return False
+
+
 def _cut_attributes(html: str) -> str:
-    parts = html.split(">")
-    if max(map(len, parts)) < _LONG_TAG_CHARS:
+    if not _has_long_tag(html):
         return html
+    parts = html.split(">")
     changed = False
     for number, part in enumerate(parts):
         start = _TAG_START.search(part) if len(part) >= _LONG_TAG_CHARS else None

@@ -14,7 +14,7 @@ from jird_daemon.extract.limits import DOCUMENT_TEXT_CHARS_MAX
 from jird_daemon.extract.links import LinkReader
 from jird_daemon.extract.metadata import Metadata
 from jird_daemon.extract.nesting import guard
-from jird_daemon.extract.walk import PageTree, find_overrides
+from jird_daemon.extract.walk import PageTree
 from jird_daemon.store.text_pile import Marker, MarkerKind, TextPile, encode_pile, pile_digest
 from jird_daemon.url.directives import parse_x_robots_tag
 
@@ -77,7 +77,7 @@ def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: flo
     html, was_guarded = guard(html)
     parser = _parse_tree(html)
     tree = PageTree()
-    tree.walk(parser, find_overrides(parser, html))
+    tree.walk(parser, html)
     if was_guarded:
         tree.truncated.add("document_nesting")
     text = tree.builder.text()

@@ -33,16 +33,22 @@ class TextBuilder:
         self.separator = ""  # due before the next text: "", " " or "\n"; the walk sets it to "\n" at a block
 
     def flush(self) -> None:
-        """Write the pieces as one run."""
-        raw = "".join(self.pieces)
-        self.pieces.clear()
+        """Write the pieces as one run. Called a few hundred times a page, so short ways are taken for short runs."""
+        pieces = self.pieces
+        raw = pieces[0] if len(pieces) == 1 else "".join(pieces)
+        pieces.clear()
         if self.preformatted:
             self._flush_preformatted(raw)
             return
-        text = " ".join(raw.split())
-        if not text:
+        words = raw.split()
+        if not words:
             if raw and not self.separator:
                 self.separator = " "
+            return
+        text = words[0] if len(words) == 1 else " ".join(words)
+        if len(text) == len(raw):  # nothing was taken off its ends
+            self._write(text)
+            self.separator = ""
             return
         if not self.separator and raw[0].isspace():
             self.separator = " "
@@ -84,7 +90,7 @@ class TextBuilder:
         """Give everything that was written."""
         if self.pieces:
             self.flush()
-        return "".join(self._parts)
+        return "".join(self._parts)[: self._chars_max]
 
     def _flush_preformatted(self, raw: str) -> None:
         if self.separator == "\n" or not self.length:
@@ -99,17 +105,16 @@ class TextBuilder:
     def _write(self, text: str) -> None:
         if self.is_full:
             return
-        if self.length:
-            text = self.separator + text
-            start = self.length + len(self.separator)
-        else:
-            start = 0
-        if self.length + len(text) > self._chars_max:
-            self.is_full = True
-            text = text[: self._chars_max - self.length]
+        start = self.length
+        if start and self.separator:
+            self._parts.append(self.separator)
+            start += 1
         if self._opening:
             for opened in self._opening:
                 opened.start = start
             self._opening.clear()
+        if start + len(text) > self._chars_max:
+            self.is_full = True
+            text = text[: max(self._chars_max - start, 0)]
         self._parts.append(text)
-        self.length += len(text)
+        self.length = start + len(text)

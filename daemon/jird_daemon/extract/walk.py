@@ -4,6 +4,7 @@ The loop is one piece, and written for speed: it runs for each node of each page
 elements.py; what is rare is done in methods.
 """
 
+import re
 from itertools import repeat
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -13,6 +14,7 @@ from jird_daemon.extract.elements import (
     ELEMENTS,
     ELEMENTS_BY_ID,
     KNOWN_TAG_MAX,
+    LANDMARK_IDS,
     MUTED,
     TEXT_ID,
     Element,
@@ -91,24 +93,24 @@ class PageTree:
         self._foreign = 0
         self._anchor: RawLink | None = None
 
-    def walk(self, parser: LexborHTMLParser, overrides: dict[int, Element]) -> None:
+    def walk(self, parser: LexborHTMLParser, html: str) -> None:
         """Read a parsed page.
 
         Args:
             parser: The page; must outlive the walk.
-            overrides: Meaning of single nodes, by `mem_id`, that attributes change (`find_overrides`).
+            html: Its source, which is searched for words that tell what need not be looked for in the tree.
         """
         root = parser.root
         if root is None:
             return
         self.root_attributes = root.attributes
-        if self._run(root, overrides):
+        if self._run(root, find_overrides(parser, html), "role=" in html):
             self.truncated.add("document_nodes")
         self.builder.break_line()
         if self.builder.is_full:
             self.truncated.add("document_text_chars")
 
-    def _run(self, root: LexborNode, overrides: dict[int, Element]) -> bool:  # noqa: C901 - one loop, for speed
+    def _run(self, root: LexborNode, overrides: dict[int, Element], has_roles: bool) -> bool:  # noqa: C901 - one loop, for speed
         """Walk until the end (False) or the limit of nodes (True)."""
         builder = self.builder
         pieces = builder.pieces
@@ -130,6 +132,8 @@ class PageTree:
                     element = ELEMENTS.get(node.tag or "")
                 if overrides:
                     element = overrides.get(node.mem_id, element)
+                if has_roles and tag in LANDMARK_IDS:
+                    element = _by_role(node, element)
                 child = node.first_child
                 saved = None
                 if element is not None:
@@ -309,19 +313,18 @@ class PageTree:
         self.truncated.add("document_nodes")
 
 
+# Not the value of a style; the attribute alone makes the search worth its time.
+_HIDDEN_ATTRIBUTE = re.compile(r"\shidden[\s=>/]")
+
+
 def find_overrides(parser: LexborHTMLParser, html: str) -> dict[int, Element]:
-    """Find the nodes that attributes make something else: hidden ones, and landmarks by ARIA role.
+    """Find the nodes that attributes hide.
 
     A selector costs as much as a tenth of the walk, so the source is searched for the words first.
     """
     found: dict[int, Element] = {}
-    if "role=" in html:
-        for node in parser.css("div[role], section[role], ul[role]"):
-            element = ARIA_ELEMENTS.get((node.attrs.get("role") or "").strip().lower())
-            if element is not None:
-                found[node.mem_id] = element
     selectors = []
-    if " hidden" in html:
+    if " hidden" in html and _HIDDEN_ATTRIBUTE.search(html) is not None:
         selectors.append('[hidden]:not([hidden="until-found"])')
     if "display:none" in html or "display: none" in html:
         selectors.append('[style*="display:none"], [style*="display: none"]')
@@ -330,6 +333,12 @@ def find_overrides(parser: LexborHTMLParser, html: str) -> dict[int, Element]:
             if node.tag not in ("html", "body"):
                 found[node.mem_id] = MUTED
     return found
+
+
+def _by_role(node: LexborNode, element: Element | None) -> Element | None:
+    """Give the meaning of an element with an ARIA role of a landmark; any other keeps its own."""
+    role = node.attrs.get("role")
+    return ARIA_ELEMENTS.get(role.strip().lower(), element) if role else element
 
 
 def _append(items: list[Attributes], attributes: Attributes, limit: int) -> None:
