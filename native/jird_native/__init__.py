@@ -1,4 +1,16 @@
-"""jird's C extension: the tokenizer and the index format QIX."""
+"""jird's C extension as a library of its own: a tokenizer, and QIX, an index with exact BM25 ranking.
+
+    builder = SegmentBuilder()
+    builder.add(DocumentInput(1, 0, 0, 0, 0, 0, ("Cats", "", "", "", "All about cats."), ()))
+    builder.write("pets.qix", sync=True)                    # one immutable file
+    with Segment.open("pets.qix") as segment:               # mapped, checked, never trusted
+        result = Snapshot([(segment, None)]).search(Term("cats"), k=10)
+        print(result.page_ids, result.scores)
+
+A segment never changes: deleted documents are Tombstones beside it, new ones go into further segments, a Snapshot
+searches several as one index, and merge_segments makes one of them. examples/index_folder.py is a whole program;
+native/qix/qix_format.h describes the file.
+"""
 
 from jird_native.builder import FIELD_WEIGHTS, MAX_TOKENS, DocumentOrder, SegmentBuilder, merge_segments
 from jird_native.errors import (

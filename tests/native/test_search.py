@@ -9,6 +9,7 @@ import pytest
 
 from jird_native import (
     FIELD_WEIGHTS,
+    And,
     DocumentOrder,
     Or,
     Query,
@@ -19,6 +20,7 @@ from jird_native import (
     Tombstones,
     merge_segments,
 )
+from testkit import qix_file
 from testkit.index import QueryMaker, TextDocument, random_documents, words_of
 from testkit.oracle import Oracle, OracleDocument
 
@@ -102,7 +104,7 @@ def test_top_k_of_four_segments_with_tombstones_equals_scoring_every_document(
 
 @pytest.mark.parametrize(("k1", "b"), PARAMETERS)
 def test_top_k_of_the_merged_segment_equals_scoring_every_live_document(index: Index, k1: float, b: float) -> None:
-    """J26, J28: range bounds were written for other parameters than these queries use."""
+    """J26, J28, J31: pairs and range bounds are safe under other parameters than they were written with."""
     oracle = Oracle([doc for doc in index.documents if not doc.is_deleted], FIELD_WEIGHTS, k1, b)
     assert compare(Snapshot(index.merged, k1, b), oracle, int(k1 * 10) + 5, QUERIES // 2) > QUERIES // 4
 
@@ -139,6 +141,38 @@ def test_current_block_bound_is_not_used_beyond_its_block(tmp_path: Path) -> Non
     with Segment.open(tmp_path / "a.qix") as segment:
         result = Snapshot([(segment, None)]).search(Or((Term("common"), Term("rare"))), 1)
     assert result.page_ids == [2300]
+
+
+def first_block_kind(pages: set[int], path: Path) -> int:
+    """Kind of the first block of a long list of these documents (native/qix/qix_format.h)."""
+    builder = SegmentBuilder()
+    for page in range(1, max(pages) + 1):
+        builder.add_terms(page, b"word" if page in pages else b"")
+    builder.write(path, sync=False)
+    data = path.read_bytes()
+    return data[qix_file.section(data, "POSTINGS").start + 32 + 20 * -(-len(pages) // 128)]
+
+
+def test_dense_sparse_and_short_lists_answer_alike(tmp_path: Path) -> None:
+    """J23: bitmaps, packed blocks and tail blocks hold the same kind of documents; conjunctions seek in each."""
+    random, pages = Random(11), range(1, 2001)
+    lists = {"dense": {p for p in pages if random.random() < 0.5}, "sparse": {p for p in pages if p % 7 == 0}}
+    lists["short"] = set(range(180, 2001, 180))
+    assert [first_block_kind(lists[word], tmp_path / word) for word in ("dense", "sparse")] == [1, 0]
+    builder, documents = SegmentBuilder(), []
+    for page in pages:
+        words = [word for word, of in lists.items() if page in of]
+        builder.add_terms(page, [word.encode() for word in words])
+        documents.append(OracleDocument(page, [(4, at, word, True) for at, word in enumerate(words)]))
+    builder.write(tmp_path / "all", sync=False)
+    oracle = Oracle(documents, FIELD_WEIGHTS)
+    with Segment.open(tmp_path / "all") as segment:
+        for words in (["dense", "sparse"], ["dense", "short"], ["sparse", "short"], list(lists)):
+            children = tuple(Term(word) for word in words)
+            for query in (And(children), Or(children)):
+                for k in (1, 10, 2000):
+                    result = Snapshot([(segment, None)]).search(query, k)
+                    assert (result.page_ids, result.scores) == oracle.search(query, k)[:2]
 
 
 def test_equal_scores_come_by_ascending_page_id_on_every_run(tmp_path: Path) -> None:
