@@ -49,8 +49,8 @@ class Snapshot:
     """
 
     def __init__(self, parts: Sequence[tuple[Segment, Tombstones | None]], k1: float = 1.2, b: float = 0.75) -> None:
-        self._segments = [segment for segment, _ in parts]
-        self._handles = [segment.handle for segment in self._segments]
+        self._handles = [segment.handle for segment, _ in parts]
+        self._segments = [Segment(handle) for handle in self._handles]  # stay open when the caller's are closed
         rows, self._bitmaps = parts_of(parts)
         fault, pointer = new_fault(), ffi.new("qix_snapshot **")
         check(lib.qix_snapshot_new(rows, len(self._handles), k1, b, pointer, fault), fault, Path("(snapshot)"))

@@ -111,7 +111,7 @@ def test_close_unmaps_the_file_once_no_snapshot_holds_it(tmp_path: Path) -> None
     segment = segment_of(tmp_path / "unique-name", doc(1))
     snapshot = Snapshot([(segment, None)])
     segment.close()
-    assert snapshot.search(Term("word"), 1).page_ids == [1]
+    assert (snapshot.search(Term("word"), 1).page_ids, snapshot.df("word")) == ([1], 1)
     assert "unique-name" in Path("/proc/self/maps").read_text()
     del snapshot
     assert "unique-name" not in Path("/proc/self/maps").read_text()
