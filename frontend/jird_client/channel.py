@@ -15,7 +15,7 @@ import grpc
 import grpc.aio
 
 from jird.v1 import crawl_service_pb2_grpc, index_service_pb2_grpc, search_service_pb2_grpc, status_service_pb2_grpc
-from jird_client.errors import ClientError, DaemonUnreachableError, from_rpc_error
+from jird_client.errors import ClientError, DaemonUnreachableError, NotReadyError, from_rpc_error
 from jird_client.sockets import check_path_length
 
 Response = TypeVar("Response")
@@ -36,6 +36,11 @@ WORK_TIMEOUT_S = 600.0
 # For so long after the daemon last answered, a lost connection is taken for a restart and waited for.
 RESTART_GRACE_S = 30.0
 RESTART_WAIT_S = 3.0
+
+# A person who starts a crawl right after the service need not know that its writer takes a moment more, or is being
+# replaced; the daemon starts it again within a second, unless it keeps failing.
+READY_WAIT_S = 15.0
+READY_RETRY_S = 0.2
 
 # With gRPC's default back-off a client needs seconds to notice that the daemon is back; a local socket costs nothing
 # to try (measured after an outage of 6 s: 3.8 s with the defaults, 0.1 s with these).
@@ -71,15 +76,28 @@ class Stubs:
 
 
 class Client:
-    """A synchronous client, for programs that run once. Not for use from several threads."""
+    """A synchronous client, for programs that run once. Not for use from several threads.
 
-    def __init__(self, socket_path: Path) -> None:
+    Args:
+        socket_path: The socket.
+        clock: Monotonic seconds.
+        sleep: Waits for so many seconds.
+    """
+
+    def __init__(
+        self,
+        socket_path: Path,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         check_path_length(socket_path)
+        self._clock = clock
+        self._sleep = sleep
         self._channel = grpc.insecure_channel(f"unix:{socket_path.absolute()}", options=_OPTIONS)
         self.stubs = Stubs.of(self._channel)
 
     def call(self, method: Callable[..., Response], request: Any, timeout_s: float = CALL_TIMEOUT_S) -> Response:
-        """Make one call.
+        """Make one call; while the daemon says that it is not ready yet, make it again.
 
         Args:
             method: A method of `stubs`.
@@ -89,10 +107,15 @@ class Client:
         Raises:
             ClientError: It failed; see errors.py.
         """
-        try:
-            return method(request, timeout=timeout_s)
-        except grpc.RpcError as error:
-            raise from_rpc_error(error) from None
+        give_up_at = self._clock() + READY_WAIT_S
+        while True:
+            try:
+                return method(request, timeout=timeout_s)
+            except grpc.RpcError as error:
+                failure = from_rpc_error(error)
+            if not isinstance(failure, NotReadyError) or self._clock() >= give_up_at:
+                raise failure
+            self._sleep(failure.retry_after_s or READY_RETRY_S)
 
     def stream(self, method: Callable[..., Any], request: Any) -> Iterator[Any]:
         """Yield the messages of a streaming call; leaving the loop cancels it.

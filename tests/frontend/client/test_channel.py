@@ -3,13 +3,14 @@
 import asyncio
 from pathlib import Path
 
+import grpc
 import pytest
 
 from jird.v1.crawl_service_pb2 import ListCrawlLogEntriesRequest
 from jird.v1.search_service_pb2 import SearchRequest
 from jird_client.channel import AsyncClient, Client
 from jird_client.errors import DaemonUnreachableError
-from testkit.fake_daemon import FakeDaemon, make_entry
+from testkit.fake_daemon import FakeDaemon, Fault, make_entry
 
 
 async def test_restart_of_the_daemon_is_waited_for(run_dir: Path) -> None:
@@ -37,6 +38,21 @@ async def test_daemon_that_was_away_for_long_fails_calls_at_once(run_dir: Path) 
     with pytest.raises(DaemonUnreachableError):
         await asyncio.wait_for(client.call(client.stubs.search.Search, SearchRequest(query="x")), 1)
     await client.close()
+
+
+def test_daemon_that_is_not_ready_yet_is_asked_again(daemon: FakeDaemon) -> None:
+    """`systemctl start jird && jirdctl crawl start ...` must not be a matter of luck."""
+    daemon.faults["Search"] = Fault(grpc.StatusCode.UNAVAILABLE, "INGEST_STARTING", "being started", retry_after_ms=700)
+    waits: list[float] = []
+
+    def wait(delay_s: float) -> None:
+        waits.append(delay_s)
+        if len(waits) == 3:
+            daemon.faults.clear()
+
+    with Client(daemon.run_dir / "search.sock", sleep=wait) as client:
+        assert client.call(client.stubs.search.Search, SearchRequest(query="x")).hits
+    assert waits == [0.7] * 3
 
 
 def test_answer_above_four_mebibytes_arrives(daemon: FakeDaemon) -> None:

@@ -1,5 +1,8 @@
 """Codes and reasons of a real server come back as the exceptions that stand for them."""
 
+import itertools
+import threading
+
 import grpc
 import pytest
 
@@ -28,7 +31,11 @@ def test_code_reason_and_message_survive_the_way_back(
     daemon: FakeDaemon, code: grpc.StatusCode, expected: type[errors.ClientError]
 ) -> None:
     daemon.faults["Search"] = Fault(code, "SOME_REASON", "what went wrong")
-    with Client(daemon.run_dir / "search.sock") as client, pytest.raises(expected) as caught:
+    seconds = itertools.count(step=10)  # the clock of a client that would wait for one that is not ready
+    with (
+        Client(daemon.run_dir / "search.sock", lambda: float(next(seconds)), lambda _: None) as client,
+        pytest.raises(expected) as caught,
+    ):
         client.call(client.stubs.search.Search, SearchRequest(query="x"))
     assert (caught.value.reason, caught.value.message) == ("SOME_REASON", "what went wrong")
 
@@ -49,8 +56,6 @@ def test_transport_failure_names_no_socket_internals(daemon: FakeDaemon) -> None
 
 
 def test_deadline_of_a_call_is_kept(daemon: FakeDaemon) -> None:
-    import threading
-
     daemon.gate = threading.Event()
     with Client(daemon.run_dir / "search.sock") as client, pytest.raises(errors.DeadlineError):
         client.call(client.stubs.search.Search, SearchRequest(query="x"), timeout_s=0.1)
