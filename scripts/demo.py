@@ -3,6 +3,7 @@
 The sites of scripts/test_internet.py are served and crawled, with data in data/demo; everything else is scripts/run.py.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import run
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "data" / "demo"
 INTERNET = DATA / "internet"
-EXAMPLES = ("rhubarb", "Fluss mit Schwebebahn", "温泉", "озеро нерпа", "metal that melts in the hand")
+EXAMPLES = ("rhubarb", "Felsen der Loreley", "温泉", "озеро нерпа", "metal that melts in the hand")
 
 
 def main() -> int:
@@ -25,6 +26,7 @@ def main() -> int:
         "JIRD_STATE_DIR": str(DATA / "state"),
         "JIRD_RUN_DIR": str(ROOT / "data" / "run"),
         "JIRD_ADMIN": "local",
+        "JIRD_LOG_LEVEL": os.environ.get("JIRD_LOG_LEVEL", "warning"),  # the address must not scroll away
     }
 
     def start(launcher: run.Launcher) -> bool:

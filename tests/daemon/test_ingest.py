@@ -95,15 +95,18 @@ class Ingest:
 
 
 @asynccontextmanager
-async def ingesting(origin: Origin, directory: Path, *layers: toml.Tables, fast: bool = True) -> AsyncIterator[Ingest]:
-    """Start one; stop it in order at the end."""
+async def ingesting(
+    origin: Origin, directory: Path, *layers: toml.Tables, fast: bool = True, wait: bool = True
+) -> AsyncIterator[Ingest]:
+    """Start one, and wait until it is open unless told otherwise; stop it in order at the end."""
     settings = make_settings(origin, directory, *([FAST] if fast else []), TABLES, *layers)
     lock = StateLock.acquire(settings.storage.state_dir)
     ingest = Ingest(directory, settings, lock)
     await ingest.supervisor.start()
     running = asyncio.create_task(ingest.supervisor.run())
     try:
-        await ingest.until(lambda: ingest.view is not None, "the first view")
+        if wait:
+            await ingest.until(lambda: ingest.view is not None, "the first view")
         yield ingest
         faults = await ingest.supervisor.stop()
         assert faults == ()
@@ -111,6 +114,20 @@ async def ingesting(origin: Origin, directory: Path, *layers: toml.Tables, fast:
         await ingest.supervisor.close()
         await running
         lock.close()
+
+
+async def test_command_given_while_the_process_opens_is_carried_out(origin: Origin, tmp_path: Path) -> None:
+    """serve is ready before ingest is, so `systemctl start jird && jirdctl crawl start` meets it opening."""
+    site(origin, {"/": ()})
+    async with ingesting(origin, tmp_path, wait=False) as ingest:
+        run = await ingest.over(await ingest.start(origin.url("/")))
+        assert run.state == RunState.COMPLETED
+
+
+async def test_stop_while_the_process_opens_is_clean(origin: Origin, tmp_path: Path) -> None:
+    """J45: the stop waits for what is half open, and then closes it in order."""
+    async with ingesting(origin, tmp_path, wait=False):
+        pass  # leaving stops it, and asserts that nothing failed
 
 
 async def test_a_crawl_from_start_to_a_searchable_view(origin: Origin, tmp_path: Path) -> None:
