@@ -22,10 +22,12 @@ from pathlib import Path, PurePosixPath
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_TARGET = ROOT / "build" / "docs"
 # Raised when SITES changes, so that an older tree is made again.
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 4
 # Of one file and in all: what the packages hold is a tenth of it.
 FILE_BYTES_MAX = 32 << 20
 SUFFIXES = (".html", ".html.gz", ".css", ".css.gz")
+# Pages that repeat a whole manual in one piece; two are longer than what a crawler takes.
+LEFT_OUT = "-big-page."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +44,28 @@ class DocSet:
 
 @dataclass(frozen=True, slots=True)
 class DocSite:
-    """One host."""
+    """One host; `robots` is its robots.txt, or empty for none."""
 
     host: str
     sets: tuple[DocSet, ...]
+    robots: str = ""
+
+
+# Its pages link to themselves in ten other languages, to the sources of every example and to what is left out.
+_LILYPOND_ROBOTS = """\
+User-agent: *
+Disallow: /*.ly$
+Disallow: /*.html$
+Allow: /*.ja.html$
+Disallow: /*-big-page.ja.html$
+Disallow: /*.pdf$
+Disallow: /*.png$
+Disallow: /Documentation/changes/
+Disallow: /Documentation/essay/
+Disallow: /Documentation/extending/
+Disallow: /Documentation/internals/
+Disallow: /Documentation/music-glossary/
+"""
 
 
 def _handbook(language: str, folder: str) -> DocSet:
@@ -85,9 +105,10 @@ SITES = (
                 title="LilyPond",
             ),
         ),
+        robots=_LILYPOND_ROBOTS,
     ),
 )
-"""3,376 pages, and a front page for each host."""
+"""3,371 pages, and a front page for each host."""
 
 
 class FetchError(Exception):
@@ -121,6 +142,8 @@ def fetch(target: Path) -> dict[str, Path]:
             for doc_set in site.sets:
                 _unpack(packages[doc_set.package], doc_set, roots[site.host] / doc_set.prefix)
             (roots[site.host] / "index.html").write_text(_front_page(site))
+            if site.robots:
+                (roots[site.host] / "robots.txt").write_text(site.robots)
     stamp.write_text(str(LAYOUT_VERSION))
     return roots
 
@@ -163,7 +186,7 @@ def _wanted(archive: tarfile.TarFile, source: PurePosixPath) -> Iterator[tuple[s
     for member in archive:
         path = PurePosixPath(member.name.removeprefix("./"))
         is_wanted = member.isfile() and member.size <= FILE_BYTES_MAX and path.name.endswith(SUFFIXES)
-        if not is_wanted or not path.is_relative_to(source) or ".." in path.parts:
+        if not is_wanted or LEFT_OUT in path.name or not path.is_relative_to(source) or ".." in path.parts:
             continue
         file = archive.extractfile(member)
         assert file is not None

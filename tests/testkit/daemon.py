@@ -173,10 +173,19 @@ class Daemon:
         return self.wait_for_run(run.run_id, timeout_s=timeout_s)
 
     def start_crawl(self, *seeds: str, **options: object) -> crawl_pb.CrawlRun:
-        """Start a crawl; `options` are fields of StartCrawlRequest."""
+        """Start a crawl; `options` are fields of StartCrawlRequest. Waits while ingest is being started."""
         request = crawl_pb.StartCrawlRequest(seeds=seeds, **options)  # type: ignore[arg-type]
-        run: crawl_pb.CrawlRun = self.stub(crawl_grpc.CrawlServiceStub).StartCrawl(request, timeout=CALL_TIMEOUT_S)
-        return run
+        runs: list[crawl_pb.CrawlRun] = []
+        wait_until(lambda: self._try_start(request, runs), "ingest takes commands")
+        return runs[0]
+
+    def _try_start(self, request: crawl_pb.StartCrawlRequest, runs: list[crawl_pb.CrawlRun]) -> bool:
+        try:
+            runs.append(self.stub(crawl_grpc.CrawlServiceStub).StartCrawl(request, timeout=CALL_TIMEOUT_S))
+        except grpc.RpcError as error:
+            if error.code() != grpc.StatusCode.UNAVAILABLE:
+                raise
+        return bool(runs)
 
     def wait_for_run(self, run_id: int, *, timeout_s: float = 60.0) -> crawl_pb.CrawlRun:
         """Watch a run until it no longer runs; returns its final state."""
