@@ -329,6 +329,7 @@ def test_unset_user_agent_is_warned_of(served: Served) -> None:
     ],
 )
 def test_bad_configuration_is_one_line_and_exit_code_2(tmp_path: Path, text: str, words: str) -> None:
+    """S47: exit codes other than 0 and 1 have one meaning each."""
     path = tmp_path / "jird.toml"
     path.write_text(text)
     ended = run_once("serve", "--config", str(path))

@@ -46,7 +46,7 @@ def test_defaults_are_those_of_the_requirements(tmp_path: Path) -> None:
 
 
 def test_file_sets_values_of_every_kind(tmp_path: Path) -> None:
-    """J49, J57, J59, U111: values from the file, in the types that the program uses."""
+    """J49, J57, J59, U110, U111: values from the file, in the types that the program uses."""
     settings = load(
         write(
             tmp_path,
