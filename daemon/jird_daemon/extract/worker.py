@@ -138,7 +138,7 @@ class Worker(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport (asyncio)."""
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's are no subclass of it
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's are no subclass of it
 
     def data_received(self, data: bytes) -> None:
         """Collect bytes and take the frames that are complete (asyncio)."""
