@@ -8,7 +8,6 @@ parsers, index, store; each stage is tried although one before it failed, and wh
 """
 
 import asyncio
-import contextlib
 import os
 import socket
 import sys
@@ -42,7 +41,7 @@ from jird_daemon.control import (
 from jird_daemon.control_channel import ControlServer, ProgressCallback
 from jird_daemon.crawler.crawler import Activity, Crawler
 from jird_daemon.crawler.disk_guard import DiskGuard
-from jird_daemon.errors import JirdError, NotReadyError, WrongStateError
+from jird_daemon.errors import JirdError, NotReadyError, ShuttingDownError, WrongStateError
 from jird_daemon.extract.pool import ParsePool
 from jird_daemon.index.writer import IndexWriter
 from jird_daemon.log import get_logger
@@ -54,7 +53,8 @@ from jird_settings import Settings, load
 
 # The slowest honest page of J161's size takes a second; ten leave room for a busy machine.
 PAGE_TIMEOUT_MS = 10_000
-READY_WAIT_S = 20.0  # interpreters and their imports on a busy machine, and a long replay of changes
+# What a command waits for the process to be ready: recovery after a crash takes a few seconds.
+READY_TIMEOUT_S = 10.0
 
 _log = get_logger("ingest")
 
@@ -73,12 +73,13 @@ class Ingest:
         self._parsers: ParsePool | None = None
         self._crawler: Crawler | None = None
         self._server: ControlServer | None = None
-        self._is_ready = False
+        self._ready = asyncio.Event()
+        self._opened = asyncio.Event()  # `_open` has ended, well or not
+        self._is_stopping = False
         self._view: View | None = None  # the latest, until serve may be told
         self._is_collecting = False
         self._changing = asyncio.Lock()  # start, reload and stop change the crawler one after the other
         self._done = asyncio.Event()
-        self._opened = asyncio.Event()
         self.faults: list[str] = []
 
     async def run(self, sock: socket.socket) -> int:
@@ -88,11 +89,14 @@ class Ingest:
         beating = asyncio.create_task(self._beat(self._server))
         try:
             await self._open()
+            self._opened.set()
             await self._done.wait()
         except JirdError as error:
-            _log.error("ingest.failed", kind=type(error).__name__, reason=error.message)
-            self.faults.append(error.message)
+            if not self._is_stopping:
+                _log.error("ingest.failed", kind=type(error).__name__, reason=error.message)
+                self.faults.append(error.message)
         finally:
+            self._opened.set()
             await self._close()
             beating.cancel()
             await self._server.close()
@@ -180,7 +184,8 @@ class Ingest:
 
     async def shutdown(self, request: Shutdown) -> Answer:
         """Stop the crawl, checkpoint, close; faults hold what failed."""
-        await self._wait_until_ready()  # parts that are half open cannot be closed in order
+        self._is_stopping = True
+        await self._opened.wait()  # what is being opened cannot be closed
         await self._close()
         self._done.set()
         return Answer(faults=tuple(self.faults))
@@ -201,24 +206,30 @@ class Ingest:
         )
         self._parsers = ParsePool(self._settings.crawl.workers, PAGE_TIMEOUT_MS)
         await self._parsers.start()
+        self._go_on()
         self._crawler = self._make_crawler(self._settings)
         await self._crawler.start()
         await asyncio.to_thread(self._index.open)
+        self._go_on()
         if self._arguments.is_restart:
             run_ids = await self._crawler.runs.resume_running()
         else:
             run_ids = await self._crawler.runs.pause_running(RunReason.RESTART)
-        self._is_ready = True
-        self._opened.set()
+        self._ready.set()
         assert self._server is not None
         assert self._view is not None
         self._server.publish_view(self._view)
         _log.info("ingest.ready", runs=len(run_ids), resumed=self._arguments.is_restart)
 
+    def _go_on(self) -> None:
+        """Between the steps of a start: give up when the end has been asked for."""
+        if self._is_stopping:
+            raise ShuttingDownError("stopped while it was being started")
+
     def _show(self, view: View) -> None:
         """A newer view can be searched; called in the index writer's thread."""
         self._view = view
-        if self._is_ready and self._server is not None:
+        if self._ready.is_set() and self._server is not None:
             self._server.publish_view(view)
 
     def _make_crawler(self, settings: Settings) -> Crawler:
@@ -229,8 +240,8 @@ class Ingest:
 
     async def _close(self) -> None:
         """Stop in order; every stage is tried, and runs once."""
-        self._is_ready = False
-        self._opened.set()  # nobody waits for what will not come
+        self._is_stopping = True
+        self._ready.clear()
         async with self._changing:
             crawler, self._crawler = self._crawler, None
             parsers, self._parsers = self._parsers, None
@@ -296,24 +307,27 @@ class Ingest:
             waiting_reasons=activity.waiting_reasons,
         )
 
-    async def _wait_until_ready(self) -> None:
-        """A command that comes while the parts are being opened is early, not wrong: systemd says that jird is
-        started once searches are answered, and the operator's first crawl may come a blink later."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(READY_WAIT_S):
-                await self._opened.wait()
-
     async def _ready_crawler(self) -> Crawler:
-        await self._wait_until_ready()
-        if not self._is_ready or self._crawler is None:
-            raise NotReadyError("the ingest process is being started or stopped", "INGEST_STARTING")
+        await self._until_ready()
+        if self._crawler is None:
+            raise ShuttingDownError("the ingest process is being stopped")
         return self._crawler
 
     async def _ready_index(self) -> IndexWriter:
-        await self._wait_until_ready()
-        if not self._is_ready or self._index is None:
-            raise NotReadyError("the ingest process is being started or stopped", "INGEST_STARTING")
+        await self._until_ready()
+        if self._index is None:
+            raise ShuttingDownError("the ingest process is being stopped")
         return self._index
+
+    async def _until_ready(self) -> None:
+        """A command that comes while the process starts waits, so that nobody has to try again."""
+        if self._is_stopping:
+            raise ShuttingDownError("the ingest process is being stopped")
+        try:
+            async with asyncio.timeout(READY_TIMEOUT_S):
+                await self._ready.wait()
+        except TimeoutError:
+            raise NotReadyError("the ingest process is being started", "INGEST_STARTING") from None
 
 
 def _configure_log(settings: Settings) -> None:
