@@ -53,8 +53,8 @@ from jird_settings import Settings, load
 
 # The slowest honest page of J161's size takes a second; ten leave room for a busy machine.
 PAGE_TIMEOUT_MS = 10_000
-# What a command waits for the process to be ready: recovery after a crash takes a few seconds.
-READY_TIMEOUT_S = 10.0
+# What a command waits for the process to be ready: imports on a busy machine, and a long replay of changes.
+READY_TIMEOUT_S = 20.0
 
 _log = get_logger("ingest")
 
