@@ -58,6 +58,7 @@ def install(machine: Machine, package: Path) -> Installation:
     machine.run("dpkg", "--install", "/srv/jird.deb")
     installed = Installation(machine)
     installed.write_config()
+    machine.run("systemctl", "restart", "jird")  # installing has started it, with the default configuration
     return installed
 
 
