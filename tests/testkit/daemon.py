@@ -2,7 +2,7 @@
 
     with Daemon(tmp_path, origin.settings()) as daemon:
         run = daemon.crawl(origin.url("/"))
-        hits = daemon.search("good page").results
+        hits = daemon.search("good page").hits
 
 The daemon is ready when it says READY=1 to NOTIFY_SOCKET; on leaving, it must stop in order with exit code 0.
 """
@@ -25,6 +25,8 @@ from jird.v1 import crawl_service_pb2 as crawl_pb
 from jird.v1 import crawl_service_pb2_grpc as crawl_grpc
 from jird.v1 import search_service_pb2 as search_pb
 from jird.v1 import search_service_pb2_grpc as search_grpc
+from jird.v1 import status_service_pb2 as status_pb
+from jird.v1 import status_service_pb2_grpc as status_grpc
 from testkit import toml
 from testkit.processes import START_TIMEOUT_S, NotifySocket, Program, children_of, wait_until
 
@@ -201,6 +203,15 @@ class Daemon:
         stub = self.stub(search_grpc.SearchServiceStub, "search")
         response: search_pb.SearchResponse = stub.Search(request, timeout=CALL_TIMEOUT_S)
         return response
+
+    def wait_for_documents(self, count: int, *, timeout_s: float = 20.0) -> None:
+        """Wait until at least `count` documents can be found: pages become so within a second of their commit."""
+        stub = self.stub(status_grpc.StatusServiceStub)
+        wait_until(
+            lambda: stub.GetStatus(status_pb.GetStatusRequest(), timeout=CALL_TIMEOUT_S).index.document_count >= count,
+            f"{count} documents can be found",
+            timeout_s=timeout_s,
+        )
 
     def pids(self) -> dict[str, int]:
         """Process ids: "serve", "ingest", and "parse-0", "parse-1", ... in order of start."""
