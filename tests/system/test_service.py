@@ -42,6 +42,7 @@ def test_installing_makes_users_and_enables_both_services(installation: Installa
 
 
 def test_start_brings_both_services_up(running: Installation) -> None:
+    """S2: daemon and frontend are units of their own."""
     machine = running.machine
     for unit in SERVICES:
         shown = machine.show(unit, "ActiveState", "SubState", "Result")
@@ -82,6 +83,7 @@ def test_parser_cannot_leave_its_confinement_under_the_unit(running: Installatio
 
 
 def test_killed_main_process_comes_back_with_frontend_and_data(running: Installation) -> None:
+    """S40: systemd starts and watches the daemon, and the daemon its own processes."""
     crawl(running)
     machine = running.machine
     before = machine.main_pid("jird")
