@@ -7,9 +7,23 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGETS = (
-    "run demo test integration test-system bench lint fuzz sanitize install deb help env requirements clean".split()
-)
+TARGETS = [
+    "run",
+    "demo",
+    "test",
+    "integration",
+    "test-system",
+    "bench",
+    "lint",
+    "fuzz",
+    "sanitize",
+    "install",
+    "deb",
+    "help",
+    "env",
+    "requirements",
+    "clean",
+]
 
 
 def make(*arguments: str) -> subprocess.CompletedProcess[str]:
