@@ -40,8 +40,11 @@ qix_status qix_merge_list_open(qix_merge_part *part, qix_fault *fault);
 /* Go to the next live posting by new docid; has_row is false at the end. */
 qix_status qix_merge_list_next(qix_merge_part *part, qix_fault *fault);
 
+/* Positions of the posting at hand; NULL if it has none. */
 static inline const uint32_t *qix_merge_positions(const qix_merge_part *part)
 {
+    if (part->row.position_count == 0)
+        return NULL;
     return (const uint32_t *)(const void *)part->values.data + part->row.positions_at;
 }
 
