@@ -7,9 +7,9 @@ transaction is rolled back and each is tried alone, so that a bad one does not t
 
 import asyncio
 import contextlib
-import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -60,7 +60,9 @@ class Committer:
         self._clock = clock
         self._on_commit = on_commit
         self._on_batch = on_batch
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._jobs: deque[_Job] = deque()  # appending and taking are atomic
+        self._is_called = threading.Event()
+        self._is_closing = False
         self._seen = SeenRows()
         self._thread = threading.Thread(target=self._run, name="writer")
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -85,38 +87,41 @@ class Committer:
         """
         assert self._loop is not None
         future: asyncio.Future[T] = self._loop.create_future()
-        self._jobs.put(_Job(work, future, then))
+        self._jobs.append(_Job(work, future, then))
+        if not self._is_called.is_set():
+            self._is_called.set()
         # Shielded: a caller that goes away must not leave the loop with a result that nobody may set (F101).
         return await asyncio.shield(future)
 
     async def close(self) -> None:
         """Write what was submitted and end the thread."""
         if self._thread.is_alive():
-            self._jobs.put(None)
+            self._is_closing = True
+            self._is_called.set()
             await asyncio.to_thread(self._thread.join)
 
     def _run(self) -> None:
         last_s = 0.0
-        while (first := self._jobs.get()) is not None:
-            jobs = [first]
-            is_last = self._gather(jobs, last_s + COMMIT_INTERVAL_S)
-            self._commit(jobs)
+        while True:
+            self._is_called.wait()
+            if not self._is_closing:
+                # Only the first result of a batch wakes this thread; the others are there when it looks.
+                time.sleep(max(0.0, last_s + COMMIT_INTERVAL_S - time.monotonic()))
+            self._is_called.clear()
+            is_last = self._is_closing  # looked at after the call was taken, so that none is lost
+            while jobs := self._take():
+                self._commit(jobs)
             last_s = time.monotonic()
             if is_last:
                 return
 
-    def _gather(self, jobs: list[_Job], until_s: float) -> bool:
-        """Take what is there, and what comes until the time; returns whether the end has come."""
-        while len(jobs) < JOBS_PER_COMMIT:
-            wait_s = until_s - time.monotonic()
-            try:
-                job = self._jobs.get(timeout=wait_s) if wait_s > 0 else self._jobs.get_nowait()
-            except queue.Empty:
-                return False
-            if job is None:
-                return True
-            jobs.append(job)
-        return False
+    def _take(self) -> list[_Job]:
+        """The next results, at most JOBS_PER_COMMIT."""
+        jobs: list[_Job] = []
+        with contextlib.suppress(IndexError):
+            while len(jobs) < JOBS_PER_COMMIT:
+                jobs.append(self._jobs.popleft())
+        return jobs
 
     def _commit(self, jobs: list[_Job]) -> None:
         try:

@@ -27,6 +27,8 @@ DEPTH_MAX = 32
 PAGES_MAX = 10_000_000
 DELAY_MS_MAX = 600_000
 NAME_CHARS_MAX = 200
+# After work on the store that failed, before it is tried again.
+RETRY_S = 1.0
 
 _log = get_logger("runs")
 
@@ -140,7 +142,7 @@ class RunControl:
             elif active.budget_left <= 0 and not active.leases:
                 end = partial(FrontierBatch.end, run_id=run_id, state=RunState.PAUSED, reason=RunReason.BUDGET)
                 self._begin((run_id,), end)
-        for key in list(self._frontier.set_aside):
+        for key in [key for key in self._frontier.set_aside if key not in self._tasks]:
             self._frontier.set_aside.discard(key)
             code = int(ExitCode.CONNECTION_FAILED)
             self._begin(key, partial(FrontierBatch.sweep, run_id=key[0], origin_id=key[1], exit_code=code))
@@ -207,11 +209,16 @@ class RunControl:
         task.add_done_callback(lambda task: self._ended(key, task))
 
     def _ended(self, key: tuple[int, ...], task: asyncio.Task[object]) -> None:
+        if task.cancelled() or task.exception() is None:
+            self._release(key)
+            return
+        _log.error("run.upkeep_failed", run=key[0], error=repr(task.exception()), then="trying again in a second")
+        if len(key) == 2:
+            self._frontier.set_aside.add((key[0], key[1]))
+        asyncio.get_running_loop().call_later(RETRY_S, self._release, key)
+
+    def _release(self, key: tuple[int, ...]) -> None:
         del self._tasks[key]
-        if not task.cancelled() and task.exception() is not None:
-            _log.error("run.upkeep_failed", run=key[0], error=repr(task.exception()), then="trying again")
-            if len(key) == 2:
-                self._frontier.set_aside.add((key[0], key[1]))
         self._wake()
 
 

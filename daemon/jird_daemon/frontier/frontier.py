@@ -235,6 +235,14 @@ class Frontier:
         if pace.patience == 0:
             self._remove(source)
 
+    def load_validators(self, lease: Lease) -> None:
+        """Fill in what is known of the URL's page, for a conditional request."""
+        with self._store.read() as txn:
+            page = txn.get(PAGES, lease.url_id)
+        if page is not None:
+            lease.etag, lease.last_modified = page.etag, page.last_modified
+            lease.was_indexable = page.is_indexable
+
     def reserve(self, lease: Lease) -> bool:
         """Set one more attempt aside in the run's budget; False when it is spent."""
         if lease.run.budget_left <= 0:
@@ -323,13 +331,8 @@ class Frontier:
         source.leases += 1
         source.run.leases += 1
         source.gate.uncommitted += 1
-        with self._store.read() as txn:
-            page = txn.get(PAGES, candidate.url_id)
         lease = Lease(source, candidate.url_id, candidate.url, candidate.row)
         self.reserve(lease)
-        if page is not None:
-            lease.etag, lease.last_modified = page.etag, page.last_modified
-            lease.was_indexable = page.is_indexable
         return lease
 
     def _end_token(self, lease: Lease, ready_s: float) -> None:
