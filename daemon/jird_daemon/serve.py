@@ -209,7 +209,7 @@ class Serve:
             try:
                 await asyncio.to_thread(searcher.set_view, view)
             except (JirdError, OSError) as error:
-                _log.error("view.failed", generation=view.generation, message=error, action="the older one stays")
+                _log.warning("view.failed", generation=view.generation, message=error, action="the older one stays")
                 continue
             # An ingest process that is stopping or gone needs no answer: its successor starts from the manifest.
             with contextlib.suppress(NotReadyError, ShuttingDownError, TimeoutError):
@@ -218,7 +218,11 @@ class Serve:
     async def _check_segments(self, searcher: Searcher) -> None:
         """Hash what no query has used yet, a little at a time."""
         while True:
-            has_more = await asyncio.to_thread(searcher.check_chunks)
+            try:
+                has_more = await asyncio.to_thread(searcher.check_chunks)
+            except Exception:  # the check is a help to searches, which check for themselves
+                _log.error("check.failed", exc_info=True, action="tried again later")
+                has_more = False
             await asyncio.sleep(CHECK_PAUSE_S if has_more else CHECK_IDLE_S)
 
     async def _supervise(self, supervisor: Supervisor) -> None:
@@ -233,8 +237,11 @@ class Serve:
             try:
                 line = await self._status(backend)
                 backend.store.clear_dead_readers()
-            except JirdError as error:
-                line = f"not well: {error.reason}"
+            except ShuttingDownError:
+                line = "stopping"
+            except Exception as error:  # a store that cannot be read is no reason to end what can still answer
+                _log.error("tend.failed", message=f"{type(error).__name__}: {error}")
+                line = "not well: the store cannot be read; see the log"
             if max(backend.searches.oldest_s, backend.reads.oldest_s) < STUCK_S:
                 self._notifier.watchdog()
             if not self._stop_wanted.is_set():
