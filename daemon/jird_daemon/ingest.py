@@ -38,7 +38,7 @@ from jird_daemon.control import (
     Verify,
     View,
 )
-from jird_daemon.control_channel import ControlServer, ProgressCallback
+from jird_daemon.control_server import ControlServer, ProgressCallback
 from jird_daemon.crawler.crawler import Activity, Crawler
 from jird_daemon.crawler.disk_guard import DiskGuard
 from jird_daemon.errors import JirdError, NotReadyError, ShuttingDownError, WrongStateError
@@ -60,7 +60,7 @@ _log = get_logger("ingest")
 
 
 class Ingest:
-    """The parts of the process, and what serve may ask of them (control_channel.ControlHandler)."""
+    """The parts of the process, and what serve may ask of them (control_server.ControlHandler)."""
 
     def __init__(self, arguments: IngestArguments, settings: Settings) -> None:
         """Take how the process was started, and the settings; `run` does the rest."""

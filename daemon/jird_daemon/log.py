@@ -7,147 +7,24 @@ no value can forge a line.
 
 Lines a second are limited, debug and info apart from warnings, so that a flood of one never hides the other and
 journald's own limit is not met (F127). What is left out is counted and the count logged. No error is left out.
-
-Source: https://systemd.io/JOURNAL_NATIVE_PROTOCOL/ for the datagrams; sd-daemon(3) for the priorities.
 """
 
-import json
 import logging
 import os
-import re
-import socket
-import sys
 import threading
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Any
 
 from jird_daemon.clock import Clock, SystemClock
+from jird_daemon.log_sinks import JOURNAL_SOCKET, JournalSink, Level, Record, Sink, StderrSink
 
-JOURNAL_SOCKET = "/run/systemd/journal/socket"
-IDENTIFIER = "jird"
 VALUE_CHARS_MAX = 4_096  # J146: the longest URL; a datagram of 32 such values is below a socket's usual buffer
 TRACEBACK_CHARS_MAX = 16_384  # the innermost frames are at its end and are kept
 FIELDS_MAX = 32
 LINES_PER_S_DEFAULT = 200  # journald's default is 10,000 in 30 seconds for all processes of a unit
 BURST_S = 2.0  # a quiet second or two may be followed by so many seconds' lines at once
-
-_PLAIN = re.compile(r"[!#-~\u00a1-\u2027\u202f-\u2065\u2070-\ud7ff\ue000-\ufdcf\ufdf0-\ufefe\uff00-\ufffd]+")
-
-
-class Level(IntEnum):
-    """How urgent a line is; the numbers are syslog's priorities."""
-
-    ERROR = 3
-    WARNING = 4
-    INFO = 6
-    DEBUG = 7
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One line of the log."""
-
-    level: Level
-    part: str
-    event: str
-    fields: Mapping[str, str]
-    trace: str = ""
-
-    @property
-    def message(self) -> str:
-        """The event and its fields, as `key=value`; values with blanks or control characters stand in quotes."""
-        return " ".join([self.event, *(f"{key}={_quoted(value)}" for key, value in self.fields.items())])
-
-
-class Sink(Protocol):
-    """Where records go."""
-
-    def write(self, record: Record) -> bool:
-        """Write one record; False when it could not be taken. Called with the lock held: must not log."""
-        ...
-
-    def close(self) -> None:
-        """Give back what it holds."""
-        ...
-
-
-class StderrSink:
-    """Lines on stderr, as the terminal and `make run` show them."""
-
-    def write(self, record: Record) -> bool:
-        """Write one line, and the traceback behind it."""
-        trace = "".join(f"\n    {line}" for line in record.trace.splitlines())
-        try:
-            sys.stderr.write(f"{record.level.name.lower():7} {record.part}: {record.message}{trace}\n")
-            sys.stderr.flush()
-        except (OSError, ValueError):  # closed or full: there is no one to tell
-            return False
-        return True
-
-    def close(self) -> None:
-        """Nothing: stderr is not ours."""
-
-
-class JournalSink:
-    """Datagrams to journald.
-
-    Args:
-        path: The journal's socket.
-        fallback: Takes warnings and errors that the journal does not.
-    """
-
-    def __init__(self, path: str = JOURNAL_SOCKET, fallback: Sink | None = None) -> None:
-        self._path = path
-        self._fallback = fallback or StderrSink()
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
-        self._socket.setblocking(False)
-
-    def write(self, record: Record) -> bool:
-        """Send one record; a full or missing journal costs a debug or info line, and sends others to the fallback."""
-        try:
-            self._socket.sendto(encode(record), self._path)
-        except OSError:
-            return record.level <= Level.WARNING and self._fallback.write(record)
-        return True
-
-    def close(self) -> None:
-        """Give the socket back."""
-        self._socket.close()
-
-
-def encode(record: Record) -> bytes:
-    """Encode a record as the journal's native protocol has it."""
-    message = f"{record.message}\n{record.trace}" if record.trace else record.message
-    fields = {
-        "MESSAGE": message,
-        "PRIORITY": str(int(record.level)),
-        "SYSLOG_IDENTIFIER": IDENTIFIER,
-        "JIRD_EVENT": record.event,
-        "JIRD_PART": record.part,
-    }
-    fields.update({f"JIRD_{key.upper()}"[:64]: value for key, value in record.fields.items()})
-    return b"".join(_encode_field(key, value) for key, value in fields.items())
-
-
-def _encode_field(key: str, value: str) -> bytes:
-    data = value.encode("utf-8", "replace")
-    if b"\n" in data:
-        return key.encode() + b"\n" + len(data).to_bytes(8, "little") + data + b"\n"
-    return key.encode() + b"=" + data + b"\n"
-
-
-def _quoted(value: str) -> str:
-    if _PLAIN.fullmatch(value):
-        return value
-    escaped = json.dumps(value, ensure_ascii=False)
-    return "".join(char if char == " " or _PLAIN.match(char) or char == '"' else _escape(char) for char in escaped)
-
-
-def _escape(char: str) -> str:
-    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else char
 
 
 class _Budget:

@@ -23,6 +23,7 @@ from jird_daemon.rpc.server import RpcServers
 from jird_daemon.rpc.sockets import SocketFolder
 from jird_daemon.rpc.work_pool import WorkPool
 from jird_daemon.sdnotify import Notifier
+from jird_daemon.stop_stages import StopStages
 from jird_daemon.store.env import INDEX_FOLDER, Store
 from jird_daemon.store.lock import StateLock
 from jird_daemon.store.pages import DOCUMENT_COUNT, INDEX_GENERATION
@@ -43,7 +44,6 @@ RELOAD_TIMEOUT_S = 30.0
 REPORT_TIMEOUT_S = 30.0
 CHECK_PAUSE_S = 0.2  # between some 64 MiB of the background check: a tenth of one core and of a disk
 CHECK_IDLE_S = 30.0  # when everything in the view has been checked
-STAGE_MARGIN_S = 30.0  # what a stage of the stop may take beyond its own bound
 
 INGEST_COMMAND = (sys.executable, "-m", "jird_daemon.ingest")
 
@@ -78,8 +78,7 @@ class Serve:
         self._reloading = asyncio.Lock()
         self._views: asyncio.Queue[View] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
-        self._stages: list[tuple[str, float, Callable[[], Awaitable[None]]]] = []
-        self._failures: list[str] = []
+        self._stages = StopStages(self._notifier)
         self._supervisor: Supervisor | None = None
 
     async def run(self) -> int:
@@ -92,9 +91,9 @@ class Serve:
             await self._start()
             await self._stop_wanted.wait()
         except (JirdError, OSError) as error:
-            self._fail("start", error)
+            self._stages.fail("start", error)
         except Exception as error:
-            self._fail("start", error, exc_info=True)
+            self._stages.fail("start", error, exc_info=True)
         return await self._stop()
 
     async def _start(self) -> None:
@@ -103,13 +102,13 @@ class Serve:
         if settings.crawl.user_agent == UNCONFIGURED_USER_AGENT:  # U131
             _log.warning("crawl.user_agent_unset", action=f"crawling as {UNCONFIGURED_USER_AGENT}")
         sockets = SocketFolder.claim(settings.storage.run_dir)
-        self._at_stop("sockets", 0, _as_async(sockets.close))
+        self._stages.add("sockets", _as_async(sockets.close))
         lock = await self._acquire_lock()
-        self._at_stop("lock", 0, _as_async(lock.close))
+        self._stages.add("lock", _as_async(lock.close))
         store = await asyncio.to_thread(self._open_store)
-        self._at_stop("store", 0, _in_thread(store.close))
+        self._stages.add("store", _in_thread(store.close))
         searcher = self._make_searcher(store)
-        self._at_stop("index", 0, lambda: self._close_index(searcher))
+        self._stages.add("index", lambda: self._close_index(searcher))
         supervisor = Supervisor(
             self._ingest_command,
             self._configuration.path,
@@ -121,13 +120,13 @@ class Serve:
         )
         self._supervisor = supervisor
         await supervisor.start()
-        self._at_stop("ingest", settings.service.stop_timeout_ms / 1000, self._stop_ingest)
+        self._stages.add("ingest", self._stop_ingest, settings.service.stop_timeout_ms / 1000)
         self._begin("supervise", self._supervise(supervisor))
         await asyncio.to_thread(_open_view, store, searcher)
         backend = self._make_backend(store, searcher, supervisor)
         servers = RpcServers(backend, sockets)
-        self._at_stop("drain", settings.service.drain_ms / 1000, lambda: self._drain(servers))
-        self._at_stop("listeners", 0, lambda: self._refuse_calls(servers))
+        self._stages.add("drain", lambda: self._drain(servers), settings.service.drain_ms / 1000)
+        self._stages.add("listeners", lambda: self._refuse_calls(servers))
         await servers.start()
         await servers.set_ready(True)
         self._begin("views", self._follow_views(searcher, supervisor))
@@ -169,7 +168,7 @@ class Serve:
         searches = WorkPool("search", search.threads, search.max_concurrent, self._clock)
         reads = WorkPool("read", READ_THREADS, READS_MAX, self._clock)
         for pool in (searches, reads):
-            self._at_stop("threads", 0, _in_thread(pool.close))
+            self._stages.add("threads", _in_thread(pool.close))
         return Backend(
             store=store,
             searcher=searcher,
@@ -294,24 +293,17 @@ class Serve:
             self._stop_wanted.set()
 
     async def _stop(self) -> int:
-        """Undo the start, last first; every stage is tried, whatever the ones before it did (J47)."""
-        self._notifier.stopping("stopping")
-        for name, bound_s, work in reversed(self._stages):
-            self._notifier.extend_timeout(bound_s + STAGE_MARGIN_S, f"stopping: {name}")
-            try:
-                await work()
-                _log.info("stop.stage", stage=name)
-            except Exception as error:
-                self._fail(f"stop.{name}", error, exc_info=not isinstance(error, JirdError | OSError))
+        """Undo the start in order, and end what is left."""
+        await self._stages.run()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._supervisor is not None:
             await self._supervisor.close()
-        _log.info("stopped", failed=",".join(self._failures) or None)
+        _log.info("stopped", failed=",".join(self._stages.failures) or None)
         self._notifier.close()
         log.flush()
-        if self._failures:
+        if self._stages.failures:
             return EXIT_FAILED
         return EXIT_REPLACE if self._supervisor is not None and self._supervisor.must_be_replaced else EXIT_DONE
 
@@ -335,10 +327,6 @@ class Serve:
         if faults:
             raise JirdError("; ".join(faults), "STOP_FAILED")
 
-    def _at_stop(self, name: str, bound_s: float, work: Callable[[], Awaitable[None]]) -> None:
-        """Register a stage of the stop; stages run in the reverse order of their registration."""
-        self._stages.append((name, bound_s, work))
-
     def _begin(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         """Run a loop of the daemon; if it ever fails, the daemon stops and says so."""
         task = asyncio.create_task(work, name=name)
@@ -348,12 +336,8 @@ class Serve:
 
     def _end_task(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
-            self._fail(task.get_name(), error)
+            self._stages.fail(task.get_name(), error)
             self._want_stop(f"{task.get_name()} failed")
-
-    def _fail(self, what: str, error: BaseException, *, exc_info: bool = False) -> None:
-        _log.error(f"{what}.failed", message=f"{type(error).__name__}: {error}", exc_info=exc_info)
-        self._failures.append(what)
 
 
 def _open_view(store: Store, searcher: Searcher) -> None:

@@ -17,7 +17,8 @@ from typing import Any
 from jird_daemon.child import IngestArguments, child_environment
 from jird_daemon.clock import Clock
 from jird_daemon.control import Answer, Heartbeat, Progress, Request, Shutdown, ViewChanged
-from jird_daemon.control_channel import ChannelError, ControlClient
+from jird_daemon.control_client import ControlClient
+from jird_daemon.control_frames import ChannelError
 from jird_daemon.errors import JirdError, NotReadyError
 from jird_daemon.log import get_logger
 from jird_settings import Service

@@ -13,7 +13,7 @@ import time
 
 from jird_daemon.child import IngestArguments, die_with_parent
 from jird_daemon.control import AcknowledgeView, Answer, Heartbeat, Reload, Shutdown, StopCrawl, View
-from jird_daemon.control_channel import ControlServer
+from jird_daemon.control_server import ControlServer
 
 MODE = os.environ.get("STUB_MODE", "")
 

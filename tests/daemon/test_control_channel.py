@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from jird_daemon import control_channel
+from jird_daemon import control_client
 from jird_daemon.control import (
     FRAME_BYTES_MAX,
     AcknowledgeView,
@@ -30,7 +30,9 @@ from jird_daemon.control import (
     View,
     ViewChanged,
 )
-from jird_daemon.control_channel import ChannelError, ControlClient, ControlServer, ProgressCallback
+from jird_daemon.control_client import ControlClient
+from jird_daemon.control_frames import ChannelError
+from jird_daemon.control_server import ControlServer, ProgressCallback
 from jird_daemon.errors import InternalError, InvalidUrlError, NotReadyError, OverloadedError, WorkCancelledError
 
 VIEW = View(sequence=3, generation=9, checkpoint_generation=7, segments=(SegmentRef("a.qix"),))
@@ -217,7 +219,7 @@ async def test_calls_end_when_ingest_goes_away(pair: Pair) -> None:
 
 
 async def test_calls_in_flight_are_bounded(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control_channel, "CALLS_MAX", 1)
+    monkeypatch.setattr(control_client, "CALLS_MAX", 1)
     compact = asyncio.create_task(pair.client.call(Compact(), timeout_s=DEADLINE_S))
     await pair.ingest.begun.wait()
     with pytest.raises(OverloadedError):

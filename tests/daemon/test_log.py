@@ -10,7 +10,7 @@ import pytest
 
 from jird_daemon import log
 from jird_daemon.clock import ManualClock
-from jird_daemon.log import JournalSink, Level, Record, StderrSink
+from jird_daemon.log_sinks import JOURNAL_SOCKET, JournalSink, Level, Record, StderrSink
 
 
 class FakeJournal:
@@ -190,5 +190,5 @@ def test_journal_is_used_only_when_stderr_is_its_stream() -> None:
     status = os.fstat(2)
     assert not log.is_stderr_the_journal({})
     assert not log.is_stderr_the_journal({"JOURNAL_STREAM": "1:2"})
-    is_there = os.path.exists(log.JOURNAL_SOCKET)
+    is_there = os.path.exists(JOURNAL_SOCKET)
     assert log.is_stderr_the_journal({"JOURNAL_STREAM": f"{status.st_dev}:{status.st_ino}"}) is is_there

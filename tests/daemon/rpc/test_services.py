@@ -587,9 +587,9 @@ async def test_running_call_is_finished_before_the_end(serving: Serving, monkeyp
     running = asyncio.ensure_future(search.Suggest(search_pb.SuggestRequest(query="a"), timeout=DEADLINE_S))
     await asyncio.to_thread(begun.wait, DEADLINE_S)
     serving.backend.stopping.set()
-    stopping = asyncio.create_task(serving.servers.stop(DEADLINE_S))
     error = await refused(search.Suggest(search_pb.SuggestRequest(query="b"), timeout=DEADLINE_S))
     assert error.code() is StatusCode.UNAVAILABLE
+    stopping = asyncio.create_task(serving.servers.stop(DEADLINE_S))
     gate.set()
     assert list((await running).completions) == ["done"]
     await stopping

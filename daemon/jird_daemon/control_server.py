@@ -1,20 +1,12 @@
-"""The channel between serve and ingest: frames over a Unix socket pair, and the two ends that speak through it.
-
-`ControlClient` is serve's end, `ControlServer` is ingest's. Whoever breaks the framing ends the channel: serve then
-replaces ingest, and ingest stops, since it can no longer be told to.
-"""
+"""ingest's end of the channel: calls in, answers, progress, views and heartbeats out."""
 
 import asyncio
-import contextlib
 import socket
 import time
 from collections.abc import Callable
-from typing import Protocol, TypeVar
-
-import msgspec
+from typing import Protocol
 
 from jird_daemon.control import (
-    FRAME_BYTES_MAX,
     AcknowledgeView,
     Answer,
     Call,
@@ -22,10 +14,8 @@ from jird_daemon.control import (
     Checkpoint,
     CollectGarbage,
     Compact,
-    Event,
     Fault,
     Heartbeat,
-    Message,
     ProbeParsers,
     Progress,
     Rebuild,
@@ -40,33 +30,16 @@ from jird_daemon.control import (
     View,
     ViewChanged,
 )
-from jird_daemon.errors import (
-    InternalError,
-    JirdError,
-    NotReadyError,
-    OverloadedError,
-    WorkCancelledError,
-    error_from_name,
-)
+from jird_daemon.control_frames import CALLS_MAX, MESSAGES, Frames, decode
+from jird_daemon.errors import InternalError, JirdError, OverloadedError, WorkCancelledError
 from jird_daemon.log import get_logger
 
-CALLS_MAX = 64  # in flight at a time; people and scripts make a few, and each may hold a thread
-BACKLOG_BYTES = 1024 * 1024  # unsent bytes beyond which progress and heartbeats are left out: serve is not reading
 PROGRESS_INTERVAL_S = 0.1  # a person sees no faster
 
 ProgressCallback = Callable[[str, int, int], None]
 """Report (stage, done, total; 0: not known). From any thread. Raises WorkCancelledError when nobody waits any more."""
 
-T = TypeVar("T")
-
 _log = get_logger("control")
-_encoder = msgspec.msgpack.Encoder()
-_message_decoder = msgspec.msgpack.Decoder(Message)
-_event_decoder = msgspec.msgpack.Decoder(Event)
-
-
-class ChannelError(Exception):
-    """A frame is too large or does not decode."""
 
 
 class ControlHandler(Protocol):
@@ -121,133 +94,6 @@ class ControlHandler(Protocol):
         ...
 
 
-class _Frames:
-    """Length-prefixed frames over a connected stream socket."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
-
-    @classmethod
-    async def over(cls, sock: socket.socket) -> "_Frames":
-        reader, writer = await asyncio.open_connection(sock=sock)
-        return cls(reader, writer)
-
-    async def read(self) -> bytes | None:
-        """The next frame; None when the other end is gone."""
-        try:
-            size = int.from_bytes(await self._reader.readexactly(4), "big")
-            if size > FRAME_BYTES_MAX:
-                raise ChannelError(f"frame of {size} bytes, at most {FRAME_BYTES_MAX}")
-            return await self._reader.readexactly(size)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            return None
-
-    def write(self, message: Message | Event) -> None:
-        data = _encoder.encode(message)
-        if len(data) > FRAME_BYTES_MAX:
-            raise ChannelError(f"frame of {len(data)} bytes, at most {FRAME_BYTES_MAX}")
-        if not self._writer.is_closing():
-            self._writer.write(len(data).to_bytes(4, "big") + data)
-
-    @property
-    def is_backed_up(self) -> bool:
-        return self._writer.transport.get_write_buffer_size() > BACKLOG_BYTES
-
-    async def flush(self) -> None:
-        with contextlib.suppress(ConnectionError):
-            await self._writer.drain()
-
-    async def close(self) -> None:
-        self._writer.close()
-        with contextlib.suppress(ConnectionError):
-            await self._writer.wait_closed()
-
-
-class ControlClient:
-    """serve's end. Lives in one event loop.
-
-    Args:
-        frames: From `connect`.
-        on_event: Called in the loop with every ViewChanged and Heartbeat, in order; must not block.
-    """
-
-    def __init__(self, frames: _Frames, on_event: Callable[[ViewChanged | Heartbeat], None]) -> None:
-        self._frames = frames
-        self._on_event = on_event
-        self._calls: dict[int, tuple[asyncio.Future[Answer], Callable[[Progress], None] | None]] = {}
-        self._last_id = 0
-        self._is_open = True
-
-    @classmethod
-    async def connect(cls, sock: socket.socket, on_event: Callable[[ViewChanged | Heartbeat], None]) -> "ControlClient":
-        """Speak through a connected stream socket, which then belongs to the client."""
-        return cls(await _Frames.over(sock), on_event)
-
-    async def run(self) -> None:
-        """Read until ingest is gone or breaks the framing (ChannelError); calls that wait then raise NotReadyError."""
-        try:
-            while (data := await self._frames.read()) is not None:
-                self._take(_decoded(_event_decoder, data))
-        finally:
-            self._is_open = False
-            for future, _ in self._calls.values():
-                if not future.done():
-                    future.set_exception(NotReadyError("the ingest process is gone; it is being started again"))
-
-    async def call(
-        self, request: Request, *, timeout_s: float | None, progress: Callable[[Progress], None] | None = None
-    ) -> Answer:
-        """Ask, and wait for the answer.
-
-        Args:
-            request: What to do.
-            timeout_s: None waits as long as ingest lives. After it, and when the caller is cancelled, ingest is told.
-            progress: Called in the loop with every Progress before the answer.
-
-        Raises:
-            JirdError: As ingest raised it; NotReadyError when ingest goes away.
-            TimeoutError: There was no answer in time.
-        """
-        if not self._is_open:
-            raise NotReadyError("the ingest process is being started")
-        if len(self._calls) >= CALLS_MAX:
-            raise OverloadedError(f"{CALLS_MAX} commands are being worked on")
-        self._last_id += 1
-        call_id = self._last_id
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._calls[call_id] = (future, progress)
-        try:
-            self._frames.write(Call(call_id, request))
-            async with asyncio.timeout(timeout_s):
-                return await future
-        except (asyncio.CancelledError, TimeoutError):
-            self._frames.write(Cancel(call_id))
-            raise
-        finally:
-            del self._calls[call_id]
-
-    async def close(self) -> None:
-        """Give the socket back; ingest sees the end of the channel."""
-        self._is_open = False
-        await self._frames.close()
-
-    def _take(self, event: Event) -> None:
-        if isinstance(event, ViewChanged | Heartbeat):
-            self._on_event(event)
-            return
-        future, progress = self._calls.get(event.call_id, (None, None))
-        if future is None or future.done():
-            return  # the caller has given up
-        if isinstance(event, Progress):
-            if progress is not None:
-                progress(event)
-        elif event.fault is not None:
-            future.set_exception(error_from_name(event.fault.kind, event.fault.message, event.fault.reason))
-        else:
-            future.set_result(event.answer or Answer())
-
-
 class ControlServer:
     """ingest's end. Lives in one event loop; `publish_view` may be called from any thread.
 
@@ -256,7 +102,7 @@ class ControlServer:
         handler: Does the work; calls run at the same time.
     """
 
-    def __init__(self, frames: _Frames, handler: ControlHandler) -> None:
+    def __init__(self, frames: Frames, handler: ControlHandler) -> None:
         self._frames = frames
         self._handler = handler
         self._loop = asyncio.get_running_loop()
@@ -265,7 +111,7 @@ class ControlServer:
     @classmethod
     async def connect(cls, sock: socket.socket, handler: ControlHandler) -> "ControlServer":
         """Speak through a connected stream socket, which then belongs to the server."""
-        return cls(await _Frames.over(sock), handler)
+        return cls(await Frames.over(sock), handler)
 
     async def run(self) -> None:
         """Answer calls until serve is gone, or breaks the framing (ChannelError). ingest must then stop.
@@ -273,7 +119,7 @@ class ControlServer:
         Work that was begun goes on to its end: a cancelled commit would close the writer (F101).
         """
         while (data := await self._frames.read()) is not None:
-            message = _decoded(_message_decoder, data)
+            message = decode(MESSAGES, data)
             if isinstance(message, Cancel):
                 if message.call_id in self._calls:
                     self._calls[message.call_id][1].is_cancelled = True
@@ -349,7 +195,7 @@ class ControlServer:
 class _Reporter:
     """The progress callback of one call; from any thread."""
 
-    def __init__(self, call_id: int, loop: asyncio.AbstractEventLoop, frames: _Frames) -> None:
+    def __init__(self, call_id: int, loop: asyncio.AbstractEventLoop, frames: Frames) -> None:
         self.is_cancelled = False
         self._call_id = call_id
         self._loop = loop
@@ -369,10 +215,3 @@ class _Reporter:
     def _send(self, progress: Progress) -> None:
         if not self._frames.is_backed_up:
             self._frames.write(progress)
-
-
-def _decoded(decoder: "msgspec.msgpack.Decoder[T]", data: bytes) -> T:
-    try:
-        return decoder.decode(data)
-    except msgspec.DecodeError as error:
-        raise ChannelError(f"frame of {len(data)} bytes does not decode: {error}") from error
