@@ -16,7 +16,7 @@ from jird_daemon import log
 from jird_daemon.clock import Clock, SystemClock
 from jird_daemon.config import Configuration
 from jird_daemon.control import AcknowledgeView, Heartbeat, Reload, ReportDamage, View, ViewChanged
-from jird_daemon.errors import JirdError, NotReadyError, ShuttingDownError, StateLockedError
+from jird_daemon.errors import JirdError, ShuttingDownError, StateLockedError
 from jird_daemon.index.searcher import Searcher
 from jird_daemon.rpc.backend import Backend
 from jird_daemon.rpc.server import RpcServers
@@ -211,7 +211,7 @@ class Serve:
                 _log.warning("view.failed", generation=view.generation, message=error, action="the older one stays")
                 continue
             # An ingest process that is stopping or gone needs no answer: its successor starts from the manifest.
-            with contextlib.suppress(NotReadyError, ShuttingDownError, TimeoutError):
+            with contextlib.suppress(JirdError, TimeoutError):
                 await supervisor.call(AcknowledgeView(view.sequence), timeout_s=ACKNOWLEDGE_TIMEOUT_S)
 
     async def _check_segments(self, searcher: Searcher) -> None:

@@ -12,7 +12,6 @@ import signal
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from jird_daemon.child import IngestArguments, child_environment
 from jird_daemon.clock import Clock
@@ -128,7 +127,8 @@ class Supervisor:
             NotReadyError: No ingest process is ready.
         """
         if not self._ready.is_set():
-            await self._wait_until_ready(None)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._ready.wait(), READY_WAIT_S)
         if self._client is None or not self._ready.is_set():
             raise NotReadyError("the ingest process is being started; try again in a moment", "INGEST_STARTING")
         return await self._client.call(request, timeout_s=timeout_s, progress=progress)
@@ -151,7 +151,6 @@ class Supervisor:
         faults: tuple[str, ...] = ()
         try:
             async with asyncio.timeout(self._settings().stop_timeout_ms / 1000):
-                await self._wait_until_ready(process)  # half a start cannot be stopped in order
                 faults = (await client.call(Shutdown(), timeout_s=None)).faults
                 code = await process.wait()
         except TimeoutError:
@@ -248,17 +247,6 @@ class Supervisor:
         delay_ms = min(settings.restart_max_ms, settings.restart_base_ms * 2 ** min(self._failures - 1, 20))
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._stopping.wait(), delay_ms / 1000)
-
-    async def _wait_until_ready(self, process: asyncio.subprocess.Process | None) -> None:
-        """Wait for the first view, for at most READY_WAIT_S, or for the end of `process` if one is given."""
-        waits: list[asyncio.Task[Any]] = [asyncio.create_task(self._ready.wait())]
-        if process is not None:
-            waits.append(asyncio.create_task(process.wait()))
-        try:
-            await asyncio.wait(waits, timeout=READY_WAIT_S, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
 
     async def _close_channel(self) -> None:
         client, self._client = self._client, None
