@@ -55,6 +55,7 @@ def wait_for_all(daemon: Daemon) -> None:
 
 def test_ordered_stop_shows_its_stages_in_order(daemon: Daemon) -> None:
     """J45: listeners, running calls, crawl, index (checkpoint and compaction), mapped index, store; exit code 0."""
+    daemon.program.wait_for_log("ingest.ready")
     assert daemon.stop() == 0, daemon.program.log
     stages = re.findall(r"(serve: stop\.stage|ingest: stop\.done) stage=(\w+)", daemon.program.log)
     order = [f"{who.partition(':')[0]} {stage}" for who, stage in stages]
