@@ -341,8 +341,6 @@ def main(argv: Sequence[str]) -> int:
     yield_to_searches()
     settings = load(arguments.config, os.environ)
     _configure_log(settings)
-    # A page's result changes threads three times; at the default of 5 ms each change can wait that long for the lock.
-    sys.setswitchinterval(0.001)
     with socket.socket(fileno=arguments.control_fd) as sock:
         try:
             return uvloop.run(_run(arguments, settings, sock))

@@ -49,6 +49,8 @@ SCAN_STEP = 256
 READ_AHEAD = 4
 # An origin that waits longer than this leaves a full window to others; it is found again by a later scan.
 LONG_WAIT_S = 60.0
+# Between two looks at a full window for origins to let go: each looks at all of them.
+ROOM_INTERVAL_S = 1.0
 # Between two scans of all origins of a run.
 RESCAN_S = 5.0
 # A stored deadline further ahead than any back-off means that the machine's clock was set back.
@@ -157,6 +159,7 @@ class Frontier:
         self._leased: set[tuple[int, int]] = set()
         self.runs: dict[int, ActiveRun] = {}
         self.set_aside: set[tuple[int, int]] = set()  # for the sweep
+        self._room_s = 0.0  # when a full window is looked at again
         self.in_flight = 0  # leases whose request has not ended
 
     # -- runs -----------------------------------------------------------------------------------------------------
@@ -398,7 +401,8 @@ class Frontier:
         for active in self.runs.values():
             if active.is_scan_due and not active.is_draining and len(self._sources) < WINDOW_ORIGINS:
                 self._scan(active, now_s)
-        if len(self._sources) >= WINDOW_ORIGINS and any(active.is_scan_due for active in self.runs.values()):
+        if len(self._sources) >= WINDOW_ORIGINS and now_s >= self._room_s:
+            self._room_s = now_s + ROOM_INTERVAL_S
             self._make_room(now_s)
 
     def _scan(self, active: ActiveRun, now_s: float) -> None:
