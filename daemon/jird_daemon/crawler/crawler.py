@@ -28,7 +28,8 @@ from jird_daemon.crawler.skipping import SkipStep
 from jird_daemon.crawler.visiting import Visiting
 from jird_daemon.crawler.visitor import Parser, Visitor
 from jird_daemon.frontier.batch import BatchEffects, FrontierBatch
-from jird_daemon.frontier.frontier import Frontier, Lease
+from jird_daemon.frontier.frontier import Frontier
+from jird_daemon.frontier.lease import Lease
 from jird_daemon.frontier.rules import OriginRules
 from jird_daemon.log import get_logger
 from jird_daemon.store.env import Store

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from jird_daemon.clock import Clock
 from jird_daemon.crawler.response import Response
-from jird_daemon.frontier.frontier import Lease
+from jird_daemon.frontier.lease import Lease
 from jird_daemon.frontier.politeness import Pace, Trouble, after_answer, after_trouble, politeness_delay_s
 from jird_daemon.frontier.rules import OriginRules
 from jird_daemon.url.retry_after import parse_retry_after

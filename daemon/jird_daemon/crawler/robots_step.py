@@ -16,7 +16,8 @@ from jird_daemon.crawler.robots_cache import RobotsCache
 from jird_daemon.crawler.verdict import RobotsVerdict, judge, judge_robots
 from jird_daemon.crawler.visitor import Visitor
 from jird_daemon.frontier.batch import FrontierBatch
-from jird_daemon.frontier.frontier import Frontier, Lease
+from jird_daemon.frontier.frontier import Frontier
+from jird_daemon.frontier.lease import Lease
 from jird_daemon.frontier.politeness import Pace
 from jird_daemon.log import get_logger
 from jird_daemon.outcome import FLUKES, CrawlType, ExitCode

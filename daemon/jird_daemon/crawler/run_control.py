@@ -14,7 +14,8 @@ from jird_daemon.crawler.commits import Committer
 from jird_daemon.crawler.seeds import SeedChecker
 from jird_daemon.errors import InvalidArgumentError
 from jird_daemon.frontier.batch import FrontierBatch
-from jird_daemon.frontier.frontier import ActiveRun, Frontier
+from jird_daemon.frontier.frontier import Frontier
+from jird_daemon.frontier.lease import ActiveRun
 from jird_daemon.frontier.runs import RunPlan, Started, default_scope, get_run, running_runs, start_run
 from jird_daemon.log import get_logger
 from jird_daemon.outcome import ExitCode
@@ -142,8 +143,8 @@ class RunControl:
             elif active.budget_left <= 0 and not active.leases:
                 end = partial(FrontierBatch.end, run_id=run_id, state=RunState.PAUSED, reason=RunReason.BUDGET)
                 self._begin((run_id,), end)
-        for key in [key for key in self._frontier.set_aside if key not in self._tasks]:
-            self._frontier.set_aside.discard(key)
+        for key in [key for key in self._frontier.window.set_aside if key not in self._tasks]:
+            self._frontier.window.set_aside.discard(key)
             code = int(ExitCode.CONNECTION_FAILED)
             self._begin(key, partial(FrontierBatch.sweep, run_id=key[0], origin_id=key[1], exit_code=code))
 
@@ -214,7 +215,7 @@ class RunControl:
             return
         _log.error("run.upkeep_failed", run=key[0], error=repr(task.exception()), then="trying again in a second")
         if len(key) == 2:
-            self._frontier.set_aside.add((key[0], key[1]))
+            self._frontier.window.set_aside.add((key[0], key[1]))
         asyncio.get_running_loop().call_later(RETRY_S, self._release, key)
 
     def _release(self, key: tuple[int, ...]) -> None:

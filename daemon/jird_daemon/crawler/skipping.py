@@ -16,7 +16,8 @@ from jird_daemon.crawler.recorder import Recorder
 from jird_daemon.crawler.robots_cache import RobotsCache
 from jird_daemon.crawler.visit import Target, target_of
 from jird_daemon.frontier.batch import FrontierBatch
-from jird_daemon.frontier.frontier import Frontier, Lease
+from jird_daemon.frontier.frontier import Frontier
+from jird_daemon.frontier.lease import Lease
 from jird_daemon.log import get_logger
 from jird_daemon.outcome import ExitCode
 from jird_daemon.url.canonical import split

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jird_daemon.crawler.response import Response
 from jird_daemon.crawler.verdict import Verdict
 from jird_daemon.extract.document import ParsedDocument
-from jird_daemon.frontier.frontier import Lease
+from jird_daemon.frontier.lease import Lease
 from jird_daemon.frontier.runs import RunScope
 from jird_daemon.store.tables import OriginState, Row, RunOrigin
 

@@ -15,7 +15,8 @@ from jird_daemon.crawler.visitor import Visitor
 from jird_daemon.errors import StoreFullError
 from jird_daemon.extract.document import ParsedDocument
 from jird_daemon.frontier.batch import FrontierBatch
-from jird_daemon.frontier.frontier import Frontier, Lease
+from jird_daemon.frontier.frontier import Frontier
+from jird_daemon.frontier.lease import Lease
 from jird_daemon.log import get_logger
 from jird_daemon.outcome import FLUKES, ExitCode
 from jird_daemon.store.tables import RowState

@@ -14,7 +14,7 @@ from jird_daemon.crawler.transfer import FetchRequest, extra_lines, header_line
 from jird_daemon.errors import InvalidUrlError, ParserFailedError
 from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind
 from jird_daemon.extract.media_type import DOCUMENT_TYPES, media_type_of
-from jird_daemon.frontier.frontier import Lease
+from jird_daemon.frontier.lease import Lease
 from jird_daemon.frontier.rules import OriginRules
 from jird_daemon.outcome import ExitCode
 from jird_daemon.store.tables import Origin

@@ -7,9 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from jird_daemon.clock import ManualClock
-from jird_daemon.frontier import frontier as module
+from jird_daemon.frontier import window as module
 from jird_daemon.frontier.batch import FrontierBatch, Lane, SeenRows
-from jird_daemon.frontier.frontier import Frontier, Lease
+from jird_daemon.frontier.frontier import Frontier
+from jird_daemon.frontier.lease import Lease
 from jird_daemon.frontier.rules import OriginRules
 from jird_daemon.frontier.runs import RunPlan, start_run
 from jird_daemon.outcome import ExitCode
@@ -204,8 +205,8 @@ def test_an_origin_without_patience_is_set_aside_and_swept(store: Store) -> None
     desk.finish(lease, wait_s=0, patience=0)
     assert desk.leases() == []
     steps = 0
-    while desk.frontier.set_aside:
-        key = desk.frontier.set_aside.pop()
+    while desk.frontier.window.set_aside:
+        key = desk.frontier.window.set_aside.pop()
         desk.commit(lambda batch, key=key: batch.sweep(*key, int(ExitCode.CONNECTION_FAILED)))
         steps += 1
     with store.read() as txn:
@@ -293,7 +294,7 @@ def test_more_origins_than_the_window_are_all_reached(store: Store, monkeypatch:
                     )
                 )
             reached.add(lease.url)
-        assert len(desk.frontier._sources) <= 50
+        assert len(desk.frontier.window) <= 50
         desk.clock.advance(0.5)
         if len(reached) == 300:
             break
