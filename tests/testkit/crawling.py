@@ -139,7 +139,9 @@ class Crawl:
 
 
 @asynccontextmanager
-async def crawling(origin: Origin, directory: Path, *layers: toml.Tables, fast: bool = True) -> AsyncIterator[Crawl]:
+async def crawling(
+    origin: Origin, directory: Path, *layers: toml.Tables, fast: bool = True, map_bytes: int = 1 << 30
+) -> AsyncIterator[Crawl]:
     """Start a crawler.
 
     Args:
@@ -147,9 +149,10 @@ async def crawling(origin: Origin, directory: Path, *layers: toml.Tables, fast: 
         directory: Where the state goes; a second call with the same one finds the state of the first.
         layers: Further tables of jird.toml.
         fast: Without delays and with short retries.
+        map_bytes: Size of the metadata's map; small ones are soon full.
     """
     settings = make_settings(origin, directory, *([FAST] if fast else []), *layers)
-    with Store.open(settings.storage.state_dir, map_bytes=1 << 30) as store:
+    with Store.open(settings.storage.state_dir, map_bytes=map_bytes) as store:
         committed = asyncio.Condition()
         tasks: set[asyncio.Task[None]] = set()
 

@@ -56,7 +56,7 @@ class Visitor:
         addresses = AddressPolicy(network.allow_private, network.ports)
         self._resolver = Resolver(network, rules, addresses, clock)
         self._fetcher = Fetcher(
-            _checker(addresses),
+            make_checker(addresses),
             crawl.user_agent,
             connect_timeout_ms=crawl.connect_timeout_ms,
             request_timeout_ms=crawl.request_timeout_ms,
@@ -162,7 +162,9 @@ def _location(answer: Response) -> str | None:
         return None
 
 
-def _checker(addresses: AddressPolicy) -> Callable[[str, int], str | None]:
+def make_checker(addresses: AddressPolicy) -> Callable[[str, int], str | None]:
+    """The address policy as a fetcher asks it: the reason why an address and port may not be connected to."""
+
     def check(address: str, port: int) -> str | None:
         refusal = addresses.check(address, port)
         return None if refusal is None else refusal.reason

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from jird_daemon.crawler import recorder
 from jird_daemon.errors import NotFoundError
+from jird_daemon.outcome import ExitCode
+from jird_daemon.store import Txn
+from jird_daemon.store.pages import FetchedPage, PageChange
 from jird_daemon.store.tables import RowState, RunReason, RunState
 from testkit.crawling import crawling, site
 from testkit.origin import Origin
@@ -81,3 +85,41 @@ async def test_a_guard_pauses_intake_and_lets_go(origin: Origin, tmp_path: Path)
         crawl.crawler.set_guard("")
         run = await crawl.ended(run_id)
     assert run.counts.ingested == 2
+
+
+async def test_a_full_store_pauses_intake_and_loses_nothing(origin: Origin, tmp_path: Path) -> None:
+    """S8, DESIGN 2: what does not fit is kept for later; with more room the crawl goes on to its end."""
+    paths = tuple(f"/p{number}" for number in range(40))
+    site(origin, {"/": paths, **{path: tuple(f"{path}/{n}?{'x' * 200}" for n in range(60)) for path in paths}})
+    async with crawling(origin, tmp_path, map_bytes=1 << 20) as crawl:
+        run_id = await crawl.start("/", max_depth=1)
+        await crawl.until(lambda: crawl.crawler.guard == "map_full")
+        stored = crawl.get_run(run_id).counts.ingested
+        assert stored < 41
+    async with crawling(origin, tmp_path) as crawl:
+        assert crawl.get_run(run_id).counts.ingested == stored
+        await crawl.crawler.runs.resume_running()
+        run = await crawl.ended(run_id)
+        assert len(crawl.indexed()) == run.counts.ingested == 41
+
+
+async def test_a_result_that_cannot_be_stored_ends_its_url_and_no_other(
+    origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S8: failed with database_error, not repeated without end."""
+    site(origin, {"/": ("/bad", "/good"), "/bad": (), "/good": ()})
+
+    def store_page(txn: Txn, page: FetchedPage) -> PageChange:
+        if page.url.endswith("/bad"):
+            raise ValueError("cannot be stored")
+        return real(txn, page)
+
+    real = recorder.store_page
+    monkeypatch.setattr(recorder, "store_page", store_page)
+    async with crawling(origin, tmp_path) as crawl:
+        run = await crawl.run("/")
+        row = crawl.row(1, "/bad")
+    assert row is not None
+    assert (row.state, row.exit_code) == (RowState.FAILED, ExitCode.DATABASE_ERROR)
+    assert (run.state, run.counts.ingested, run.counts.failed) == (RunState.COMPLETED, 2, 1)
+    assert len(origin.log.entries(path="/bad")) == 1
