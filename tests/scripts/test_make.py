@@ -7,23 +7,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGETS = [
-    "run",
-    "demo",
-    "test",
-    "integration",
-    "test-system",
-    "bench",
-    "lint",
-    "fuzz",
-    "sanitize",
-    "install",
-    "deb",
-    "help",
-    "env",
-    "requirements",
-    "clean",
-]
+TARGETS = frozenset(
+    {"run", "demo", "test", "integration", "test-system", "bench", "lint", "fuzz", "sanitize", "install", "deb"}
+    | {"help", "env", "requirements", "clean"}
+)
 
 
 def make(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -43,10 +30,10 @@ def make(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_help_lists_every_documented_target() -> None:
     """J40: the targets exist, and `make help` says what each does."""
     listed = [line.split()[0] for line in make("help").stdout.splitlines()]
-    assert set(TARGETS) <= set(listed)
+    assert set(listed) >= TARGETS
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", sorted(TARGETS))
 def test_every_documented_target_can_be_made(target: str) -> None:
     """J40: make knows how, without doing it."""
     done = make("--dry-run", target)

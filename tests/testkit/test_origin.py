@@ -106,6 +106,19 @@ def test_log_knows_gaps_and_peak_in_flight(origin: Origin) -> None:
     assert origin.log.peak_in_flight(host=host) == 1
 
 
+def test_second_answer_on_a_connection_is_not_held_back(origin: Origin) -> None:
+    """Without TCP_NODELAY, head and body of an answer are 40 ms apart."""
+    context = ssl.create_default_context(cafile=str(origin.authority.ca_file))
+    context.check_hostname = False
+    host = origin.add_host("quick.fault.test")
+    with httpx.Client(verify=context, trust_env=False) as client:
+        for _ in range(10):
+            client.get(f"https://{origin.address}:{origin.port}/ok", headers={"Host": f"{host}:{origin.port}"})
+    times_s = [(access.end_s or 0.0) - access.start_s for access in origin.log.entries(host=host)]
+    assert len({access.peer_port for access in origin.log.entries(host=host)}) == 1
+    assert sorted(origin.log.gaps_s(host))[4] + sorted(times_s)[4] < 0.03
+
+
 def test_stopping_ends_connections_that_stall(tmp_path: Path) -> None:
     with Origin(tmp_path, tls=False, address="127.0.1.8") as server:
         client = socket.create_connection((server.address, server.port))
