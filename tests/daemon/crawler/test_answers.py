@@ -128,7 +128,7 @@ async def test_validators_that_are_too_long_are_not_sent_back(origin: Origin, tm
 
 @pytest.mark.parametrize("status", [404, 410])
 async def test_a_page_that_is_gone_is_retired_and_comes_back(origin: Origin, tmp_path: Path, status: int) -> None:
-    """J173, J174: title and text are kept, validators are not, and a later success restores it."""
+    """J173, J174, J176: title and text are kept, validators are not, and a later success restores it."""
     async with crawling(origin, tmp_path) as crawl:
         await crawl.run("/etag", max_depth=0)
         origin.set_gone("/etag", status)

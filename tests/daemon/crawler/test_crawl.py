@@ -99,7 +99,7 @@ async def test_an_open_run_leaves_its_origin_and_asks_robots_txt_there_too(origi
 
 
 async def test_the_frontier_ceiling_drops_and_counts(origin: Origin, tmp_path: Path) -> None:
-    """J128, J129, J131: 1,000 rows for a small budget; what is above is counted, each attempt."""
+    """J128, J129, J130, J131: 1,000 rows for a small budget; what is above is counted, each attempt."""
     origin.add("/", Reply.html(html("Many", *(f"/p{number}" for number in range(1_200)))))
     async with crawling(origin, tmp_path) as crawl:
         run = await crawl.run("/", max_pages=1)
@@ -204,7 +204,7 @@ async def test_skip_patterns_are_done_without_a_request(origin: Origin, tmp_path
 
 
 async def test_every_action_is_in_the_crawl_log(origin: Origin, tmp_path: Path) -> None:
-    """U28, U30, U31, U54, U146: what was asked, how it ended, when, and who answered."""
+    """U26, U28, U30, U31, U41, U54, U146: what was asked, how it ended, when, and who answered."""
     site(origin, {"/": ("/gone",)})
     origin.set_gone("/gone", 410)
     async with crawling(origin, tmp_path) as crawl:
