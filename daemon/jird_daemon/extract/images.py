@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from jird_daemon.errors import InvalidUrlError
 from jird_daemon.extract.limits import IMAGE_ALT_CHARS_MAX, IMAGES_MAX
 from jird_daemon.extract.walk import Attributes, PageTree
 from jird_daemon.store.tables import Image
-from jird_daemon.url.canonical import html_link, split
+from jird_daemon.url.canonical import split
 from jird_daemon.url.policy import UrlPolicy
+from jird_daemon.url.references import LinkResolver
 
 # S25: sources of one img element, as lazy loaders name them too.
 _SOURCE_ATTRIBUTES = ("src", "data-src", "data-lazy-src", "data-original")
@@ -22,14 +22,13 @@ _CANDIDATES_MAX = 32
 _HOSTS = UrlPolicy((), ())
 
 
-def read_images(tree: PageTree, base: str, url: str, encoding: str) -> tuple[Image, ...]:
+def read_images(tree: PageTree, resolver: LinkResolver, url: str) -> tuple[Image, ...]:
     """Give the unique pictures of a page, at most IMAGES_MAX: those it names for sharing, then in tree order.
 
     Args:
         tree: The page.
-        base: Its effective base.
+        resolver: Of its links.
         url: Its own URL; its host may show pictures even when it is no public one.
-        encoding: Python codec of the page.
     """
     found: dict[str, str] = {}
     host = split(url).host
@@ -37,7 +36,7 @@ def read_images(tree: PageTree, base: str, url: str, encoding: str) -> tuple[Ima
         if len(found) >= IMAGES_MAX:
             tree.truncated.add("document_images")
             break
-        address = _resolve(source, base, host, encoding)
+        address = _resolve(source, resolver, host)
         if address and not found.get(address):
             found[address] = alt
     return tuple(Image(address, alt) for address, alt in found.items())
@@ -89,13 +88,12 @@ def _words(attributes: Attributes) -> str:
     return " ".join(text[: 4 * IMAGE_ALT_CHARS_MAX].split())[:IMAGE_ALT_CHARS_MAX] if text else ""
 
 
-def _resolve(source: str, base: str, page_host: str, encoding: str) -> str:
+def _resolve(source: str, resolver: LinkResolver, page_host: str) -> str:
     # S27; inline pictures are the most frequent and may be long.
     if source.startswith("data:"):
         return ""
-    try:
-        address = html_link(source, base, encoding)
-    except InvalidUrlError:
+    address = resolver.resolve(source)
+    if not address:
         return ""
     host = split(address).host
     return address if host == page_host or _HOSTS.check_host(host) is None else ""

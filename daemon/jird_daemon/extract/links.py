@@ -13,6 +13,7 @@ from jird_daemon.extract.walk import Attributes, PageTree, RawLink
 from jird_daemon.store.tables import Link
 from jird_daemon.url.canonical import html_link, origin_of, split
 from jird_daemon.url.link_header import parse_link_header
+from jird_daemon.url.references import LinkResolver
 
 # U45.
 FILE, DOCUMENT, FEED, STYLESHEET, SCRIPT = 0, 1, 2, 3, 4
@@ -81,9 +82,7 @@ class LinkReader:
         self._url = url
         host = split(url).host
         self._prefixes = (f"https://{host}", f"http://{host}")
-        self._targets: dict[str, str] = {}
-        self._encoding = encoding
-        self.base = effective_base(tree.bases, url, encoding)
+        self.resolver = LinkResolver(effective_base(tree.bases, url, encoding), encoding)
         self.is_truncated = False
 
     def canonical(self, header: Iterable[str]) -> str:
@@ -104,11 +103,8 @@ class LinkReader:
         return ""
 
     def _usable_canonical(self, href: str) -> str:
-        try:
-            target = html_link(href, self.base, self._encoding)
-        except InvalidUrlError:
-            return ""
-        return target if target != self._url and origin_of(target) == origin_of(self._url) else ""
+        target = self.resolver.resolve(href)
+        return target if target and target != self._url and origin_of(target) == origin_of(self._url) else ""
 
     def links(self, canonical_url: str, is_nofollow: bool) -> tuple[Link, ...]:
         """Give the unique links in tree order, at most DOCUMENT_LINKS_MAX.
@@ -130,18 +126,8 @@ class LinkReader:
         return tuple(found.values())
 
     def _resolve(self, href: str | None) -> str:
-        """Give the target of a link, "" for one that has none (F39, J143)."""
-        if href is None:
-            return ""
-        href = href.partition("#")[0]  # many links differ in nothing else
-        target = self._targets.get(href)
-        if target is None:
-            try:
-                target = html_link(href, self.base, self._encoding)
-            except InvalidUrlError:
-                target = ""
-            self._targets[href] = target
-        return target
+        """Give the target of a link, "" for one that has none."""
+        return self.resolver.resolve(href) if href is not None else ""
 
     def _add_head_link(self, found: dict[str, Link], attributes: Attributes, is_nofollow: bool) -> None:
         rels = rel_words(attributes.get("rel"))
@@ -161,7 +147,7 @@ class LinkReader:
 
     def _add(self, found: dict[str, Link], raw: RawLink, is_nofollow: bool) -> None:
         attributes = raw.attributes
-        target = self._resolve(attributes["href"])
+        target = self.resolver.resolve(attributes["href"] or "")
         if not target:
             return
         rel = attributes.get("rel")

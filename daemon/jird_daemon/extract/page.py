@@ -108,7 +108,7 @@ def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: flo
         pile_digest(pile),
         language,
         links,
-        read_images(tree, reader.base, job.url, decoded.codec),
+        read_images(tree, reader.resolver, job.url),
         "" if directives.is_nofollow else canonical,
         directives.is_noindex,
         directives.is_nofollow,
