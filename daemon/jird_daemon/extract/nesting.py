@@ -54,8 +54,8 @@ def guard(html: str) -> tuple[str, bool]:
 
 def _may_nest_deeply(html: str) -> bool:
     """Tell whether more elements than allowed could be open at once; cheap tests first, none of them misses one."""
-    closes = html.count("</")
-    if html.count("<") - closes <= OPEN_ELEMENTS_MAX:
+    marks = html.count("<")
+    if marks <= OPEN_ELEMENTS_MAX or marks - html.count("</") <= OPEN_ELEMENTS_MAX:
         return False
     # No more can be open in a stretch than were before it and open in it. Void elements count as opens here, so this
     # says "perhaps" too often.
