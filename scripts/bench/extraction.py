@@ -42,7 +42,7 @@ def main() -> int:
     count = len(jobs)
     size = sum(len(job.body) for job in jobs)
     report(
-        "extract",
+        "extraction",
         {"pages": count, "mean_bytes": size // count, "rounds": arguments.rounds},
         {
             "pages_per_cpu_second": count / page_s,
