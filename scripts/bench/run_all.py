@@ -17,9 +17,19 @@ NOT_BENCHMARKS = {"run_all", "measure", "query"}
 
 
 def _complete(beginning: str, names: list[str]) -> str | None:
-    """The only name that begins so."""
+    """Give the benchmark of this name, or the only one whose name begins so."""
+    if (FOLDER / f"{beginning}.py").is_file():
+        return beginning
     found = [name for name in names if name.startswith(beginning)]
     return found[0] if len(found) == 1 else None
+
+
+def _split_options(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Give what stands before `--` and what stands behind it."""
+    if "--" not in arguments:
+        return arguments, []
+    cut = arguments.index("--")
+    return arguments[:cut], arguments[cut + 1 :]
 
 
 def main() -> int:
@@ -27,14 +37,14 @@ def main() -> int:
     names = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in NOT_BENCHMARKS)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"benchmarks: {', '.join(names)}")
-    arguments, options = parser.parse_known_args()
-    stems = {path.stem for path in FOLDER.glob("*.py")}
-    wanted = [name if name in stems else _complete(name, names) for name in arguments.names]
-    if None in wanted:
-        parser.error(f"there is no benchmark {', '.join(arguments.names)}; there are: {', '.join(names)}")
+    own, options = _split_options(sys.argv[1:])
+    found = [_complete(name, names) for name in parser.parse_args(own).names]
+    wanted = [name for name in found if name is not None]
+    if len(wanted) < len(found):
+        parser.error(f"there is no such benchmark; there are: {', '.join(names)}")
     failed = []
     for name in wanted or names:
-        command = [sys.executable, str(FOLDER / f"{name}.py"), *(option for option in options if option != "--")]
+        command = [sys.executable, str(FOLDER / f"{name}.py"), *options]
         if subprocess.run(command, check=False).returncode != 0:
             failed.append(name)
     if failed:
