@@ -12,6 +12,7 @@ from jird_daemon.outcome import ExitCode
 from jird_daemon.store import Txn
 from jird_daemon.store.pages import FetchedPage, PageChange
 from jird_daemon.store.tables import RowState, RunReason, RunState
+from testkit import toml
 from testkit.crawling import crawling, site
 from testkit.origin import Origin
 
@@ -35,7 +36,9 @@ async def test_stop_during_a_long_delay_returns_at_once(origin: Origin, tmp_path
 async def test_a_stopped_run_resumes_where_it_was(origin: Origin, tmp_path: Path) -> None:
     """J164, J166, U10: the same number, no page twice."""
     site(origin, {"/": tuple(f"/p{number}" for number in range(30)), **{f"/p{number}": () for number in range(30)}})
-    async with crawling(origin, tmp_path) as crawl:
+    # Slow enough that the stop comes in the middle, on a busy machine too.
+    slow: toml.Tables = {"crawl": {"delay_ms": 80}, "hosts": [{"match": "*", "adaptive": False}]}
+    async with crawling(origin, tmp_path, slow, fast=False) as crawl:
         run_id = await crawl.start("/")
         await crawl.until(lambda: crawl.get_run(run_id).counts.ingested >= 5)
         await crawl.crawler.runs.stop(run_id)
