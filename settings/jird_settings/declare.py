@@ -21,7 +21,6 @@ class Setting:
     ids: str  # requirement ids, separated by blanks; may be empty
     env: str  # environment variable; empty where there is none
     is_secret: bool  # its value stands in no message
-    is_idle: bool  # accepted, so that a file may hold it, but no part of this release acts on it
 
 
 def setting(
@@ -32,7 +31,6 @@ def setting(
     ids: str = "",
     env: str | None = None,
     is_secret: bool = False,
-    is_idle: bool = False,
 ) -> Any:
     """Declare a setting as the default of a dataclass field.
 
@@ -43,9 +41,8 @@ def setting(
         ids: Requirement ids, separated by blanks.
         env: Environment variable; None makes it `JIRD_` and the field's name in capitals, "" gives it none.
         is_secret: Keep the value out of messages and of `repr`.
-        is_idle: Say in the documentation that no part of this release acts on it.
     """
-    metadata = {_KEY: (kind, doc, ids, env, is_secret, is_idle)}
+    metadata = {_KEY: (kind, doc, ids, env, is_secret)}
     if isinstance(default, dict):
         return dataclasses.field(default_factory=default.copy, metadata=metadata, repr=not is_secret)
     return dataclasses.field(default=default, metadata=metadata, repr=not is_secret)
@@ -54,7 +51,7 @@ def setting(
 def settings_of(table: type) -> Iterator[Setting]:
     """The settings declared in a table's dataclass, in order."""
     for field in dataclasses.fields(table):
-        kind, doc, ids, env, is_secret, is_idle = field.metadata[_KEY]
+        kind, doc, ids, env, is_secret = field.metadata[_KEY]
         default = field.default if field.default is not dataclasses.MISSING else {}
         name = f"JIRD_{field.name.upper()}" if env is None else env
-        yield Setting(field.name, kind, default, doc, ids, name, is_secret, is_idle)
+        yield Setting(field.name, kind, default, doc, ids, name, is_secret)

@@ -48,9 +48,6 @@ def default_file() -> str:
     return "\n".join(lines) + "\n"
 
 
-IDLE = " Accepted; no part of this release acts on it."
-
-
 def _rows(table: type) -> Iterator[str]:
     yield "| key | default | allowed | environment | what it does |\n| --- | --- | --- | --- | --- |\n"
     for declared in settings_of(table):
@@ -59,17 +56,13 @@ def _rows(table: type) -> Iterator[str]:
             f"`{_default(declared)}`" if declared.default is not None else "not set",
             declared.kind.allowed,
             f"`{declared.env}`" if declared.env else "",
-            declared.doc
-            + (IDLE if declared.is_idle else "")
-            + (f" ({declared.ids.replace(' ', ', ')})" if declared.ids else ""),
+            declared.doc + (f" ({declared.ids.replace(' ', ', ')})" if declared.ids else ""),
         ]
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
 
 def _comment(declared: Setting) -> Iterator[str]:
-    for line in textwrap.wrap(
-        f"{declared.doc}{IDLE if declared.is_idle else ''} Allowed: {declared.kind.allowed}.", 116
-    ):
+    for line in textwrap.wrap(f"{declared.doc} Allowed: {declared.kind.allowed}.", 116):
         yield f"# {line}"
     yield f"#{declared.name} = {_default(declared) if declared.default is not None else '...'}"
 

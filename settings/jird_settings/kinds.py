@@ -10,22 +10,11 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
-_UNITS = {
-    "second": 1,
-    "minute": 60,
-    "hour": 3_600,
-    "day": 86_400,
-    "week": 604_800,
-    "month": 2_592_000,
-    "year": 31_536_000,
-}
-_INTERVAL = re.compile(r"(\d{1,9})\s*(second|minute|hour|day|week|month|year)s?")
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
 
 
@@ -244,44 +233,6 @@ class Address:
     def render(self, value: str) -> str:
         """A basic string."""
         return f'"{value}"'
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A length of time as people write it: a whole number and a unit (U110). A month is 30 days, a year 365."""
-
-    least: timedelta
-    most: timedelta
-
-    @property
-    def allowed(self) -> str:
-        """The notation and the range."""
-        return f'a time such as "4 weeks" or "12 hours", {self._words(self.least)} to {self._words(self.most)}'
-
-    def read(self, raw: Any) -> timedelta:
-        """A TOML string."""
-        found = _INTERVAL.fullmatch(raw.strip().lower()) if isinstance(raw, str) else None
-        if found is None:
-            raise ValueError
-        value = timedelta(seconds=int(found[1]) * _UNITS[found[2]])
-        if not self.least <= value <= self.most:
-            raise ValueError
-        return value
-
-    def read_text(self, text: str) -> timedelta:
-        """The same notation."""
-        return self.read(text)
-
-    def render(self, value: timedelta) -> str:
-        """A basic string in the largest unit that divides it."""
-        return f'"{self._words(value)}"'
-
-    @staticmethod
-    def _words(value: timedelta) -> str:
-        seconds = int(value.total_seconds())
-        name, size = next((n, s) for n, s in reversed(_UNITS.items()) if seconds % s == 0 and n not in {"month"})
-        count = seconds // size
-        return f"{count} {name}" + ("s" if count != 1 else "")
 
 
 @dataclass(frozen=True, slots=True)

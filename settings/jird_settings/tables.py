@@ -5,7 +5,6 @@ Values out of range are refused at start; where two settings bound each other, t
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from jird_settings.kinds import (
     FilePath,
     Flag,
     Integer,
-    Interval,
     Named,
     Network,
     Several,
@@ -173,13 +171,6 @@ class Crawl:
         Choice.of("allow", "policy"), "allow",
         "Whether URLs with a query string are crawled, or only as policies allow.", ids="U115",
     )  # fmt: skip
-    recrawl_interval: timedelta = setting(
-        Interval(timedelta(0), timedelta(days=3_650)),
-        timedelta(weeks=4),
-        "Age at which a page is fetched again.",
-        ids="U110",
-        is_idle=True,
-    )
     connections: int = setting(Integer(1, 1_024), 64, "Requests in flight in all.")
     workers: int = setting(Integer(1, 64), 4, "Parse processes.", ids="J54")
     address_connections: int = setting(Integer(1, 64), 4, "Requests in flight to all origins on one address together.")
@@ -205,27 +196,6 @@ class Crawl:
         4 * MIB,
         "Largest page body, bytes after decoding; a larger one is refused.",
         ids="J127",
-    )
-    max_idle_sleep_ms: int = setting(
-        Integer(1, 10 * MINUTE_MS),
-        1_000,
-        "Longest sleep before origins are looked at again, milliseconds.",
-        ids="S53",
-        is_idle=True,
-    )
-    max_inline_wait_ms: int = setting(
-        Integer(0, 10 * MINUTE_MS), 5_000, "Longest wait for an origin that holds a request's place, milliseconds.",
-        ids="S57", is_idle=True,
-    )  # fmt: skip
-    claim_scan_limit: int = setting(
-        Integer(1, 100_000), 1_000, "Origins looked at for one that may be asked now.", ids="S54", is_idle=True
-    )
-    claim_busy_host_limit: int = setting(
-        Integer(1, 100_000),
-        1_000,
-        "Waiting origins that are remembered so as not to be looked at.",
-        ids="S55",
-        is_idle=True,
     )
     skip_url_patterns: tuple[str, ...] = setting(
         Several(Text(r"[!-~]{1,500}", "a pattern of 1 to 500 characters"), 0, 1_000),
@@ -261,9 +231,6 @@ class Index:
     merge_segments: int = setting(Integer(2, 1_000), 8, "Segments that schedule a merge.", ids="J91")
     seal_interval_ms: int = setting(
         Integer(10, MINUTE_MS), 300, "Longest time until a stored page can be found, milliseconds."
-    )
-    page_upsert_batch_size: int = setting(
-        Integer(1, 500), 500, "Pages in one transaction of a bulk import.", ids="J62", is_idle=True
     )
     k1: float = setting(Decimal(0, 10), 1.2, "BM25: how soon more of the same word stops counting.")
     b: float = setting(Decimal(0, 1), 0.75, "BM25: how much long pages are held back.")

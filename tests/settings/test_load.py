@@ -1,7 +1,6 @@
 """Settings from a file and the environment: what is accepted, and what is refused in which words."""
 
 import dataclasses
-from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -27,7 +26,7 @@ def refusal(path: Path | None, environ: dict[str, str]) -> str:
 
 
 def test_defaults_are_those_of_the_requirements(tmp_path: Path) -> None:
-    """J42, J50, J51, J54-J57, J59-J69, S52, U108, U109, U110, J128: the defaults."""
+    """J42, J50, J51, J54-J57, J59-J61, J63-J69, S52, U108, U109, J128: the defaults."""
     settings = load(write(tmp_path, ""), {})
     web, crawl, index = settings.web, settings.crawl, settings.index
     assert (web.bind, web.port, web.admin) == ("127.0.0.1", 8890, "token")
@@ -37,9 +36,8 @@ def test_defaults_are_those_of_the_requirements(tmp_path: Path) -> None:
     assert (crawl.max_attempts, crawl.retry_base_ms, crawl.retry_max_ms) == (3, 1_000, 60_000)
     assert crawl.same_origin_only
     assert crawl.schemes == ("https",)
-    assert crawl.recrawl_interval == timedelta(weeks=4)
     assert (crawl.connections, crawl.address_connections, crawl.frontier_cap) == (64, 4, 1_000_000)
-    assert (index.checkpoint_every, index.max_overlay_documents, index.page_upsert_batch_size) == (1_000, 1_000, 500)
+    assert (index.checkpoint_every, index.max_overlay_documents) == (1_000, 1_000)
     assert (index.merge_segments, index.k1, index.b) == (8, 1.2, 0.75)
     assert settings.storage.state_dir == Path("/var/lib/jird")
     assert settings == Settings()
@@ -60,7 +58,6 @@ def test_file_sets_values_of_every_kind(tmp_path: Path) -> None:
             [crawl]
             schemes = ["https", "http"]
             user_agent = "example-crawler (for https://example.org)"
-            recrawl_interval = "12 hours"
             same_origin_only = "off"
             [index]
             k1 = 2
@@ -78,7 +75,6 @@ def test_file_sets_values_of_every_kind(tmp_path: Path) -> None:
     assert settings.network.resolve == {"docs.test": "127.0.1.1"}
     assert settings.network.ports == (443, 8443)
     assert settings.crawl.schemes == ("https", "http")
-    assert settings.crawl.recrawl_interval == timedelta(hours=12)
     assert not settings.crawl.same_origin_only
     assert settings.index.k1 == 2.0
     assert [(rule.match, rule.delay_ms, rule.adaptive, rule.connections) for rule in settings.hosts] == [
@@ -116,7 +112,6 @@ def test_environment_wins_over_the_file(tmp_path: Path) -> None:
         ("[crawl]\nretry_max_ms = 3600001", 2, "it must be 0 to 3600000"),  # J65
         ("[index]\ncheckpoint_every = 1000001", 2, "it must be 1 to 1000000"),  # J60
         ("[index]\nmax_overlay_documents = 1000001", 2, "it must be 1 to 1000000"),  # J61
-        ("[index]\npage_upsert_batch_size = 501", 2, "it must be 1 to 500"),  # J62
         ("[web]\nmax_connections = 4097", 2, "it must be 1 to 4096"),  # J66
         ("[web]\naccepts_per_second_per_ip = 10001", 2, "it must be 1 to 10000"),  # J68
         ("[web]\nidle_timeout_ms = 300001", 2, "it must be 1 to 300000"),  # J69
@@ -135,7 +130,6 @@ def test_environment_wins_over_the_file(tmp_path: Path) -> None:
         ("[crawl]\nschemes = []", 2, "a list of 1 to 2"),
         ('[crawl]\nschemes = ["ftp"]', 2, 'each "https" or "http"'),
         ('[crawl]\nuser_agent = "a\\nb"', 2, "printable ASCII"),
-        ('[crawl]\nrecrawl_interval = "4 fortnights"', 2, 'a time such as "4 weeks"'),  # U110
         ('[network]\nallow_private = ["10.0.0.1/8"]', 2, "an address range"),
         ('[network]\nallow_private = "10.0.0.0/8"', 2, "a list of"),
         ('[network]\nresolve = { "a.test" = "b.test" }', 2, "each value an IP address"),
