@@ -11,6 +11,7 @@ import compileall
 import contextlib
 import importlib.metadata
 import io
+import os
 import py_compile
 import shutil
 import subprocess
@@ -145,15 +146,29 @@ def install_system_files(layout: Layout) -> None:
         layout.write(layout.prefix / "share" / "man" / f"man{page.suffix[1:]}" / page.name, page.read_text())
 
 
+def system_python() -> Path:
+    """The system's Python if it is of the version that the packages were built for, else the one that runs this."""
+    python = Path("/usr/bin/python3")
+    if python.exists():
+        command = [python, "-c", "import sys; print(*sys.version_info[:2])"]
+        version = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+        if version == [str(sys.version_info.major), str(sys.version_info.minor)]:
+            return python
+    own = Path(sys.executable).resolve()  # what the virtual environment was made from
+    if own.is_relative_to("/home") or own.is_relative_to("/root"):
+        print(f"warning: {own} cannot be seen by the units (ProtectHome=); use a Python outside of home folders")
+    return own
+
+
 def main() -> int:
     """Install everything."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--destdir", type=Path, default=Path("/"), help="root of the tree to install into (default: /)")
     parser.add_argument("--prefix", type=Path, default=Path("/usr/local"), help="default: /usr/local")
-    base = Path(sys.executable).resolve()  # what the virtual environment was made from
-    parser.add_argument("--python", type=Path, default=base, help="the Python that will run it (default: this one)")
+    parser.add_argument("--python", type=Path, help="the Python that will run it (default: the system's)")
     arguments = parser.parse_args()
-    layout = Layout(arguments.destdir.absolute(), arguments.prefix, arguments.python)
+    os.umask(0o022)
+    layout = Layout(arguments.destdir.absolute(), arguments.prefix, arguments.python or system_python())
     shutil.rmtree(layout.real(layout.home), ignore_errors=True)  # no module of an older release may stay
     install_dependencies(layout)
     install_packages(layout)

@@ -105,6 +105,7 @@ def main() -> int:
     TREE.mkdir(parents=True)
     options = ("--destdir", TREE, "--prefix", "/usr", "--python", DEBIAN_PYTHON)
     run(sys.executable, "scripts/install.py", *options)
+    shutil.copyfile(ROOT / "LICENSE", TREE / "usr" / "share" / "doc" / "jird" / "copyright")
     set_modes(TREE)
     write_control(TREE, version, architecture)
     os.environ["SOURCE_DATE_EPOCH"] = run("git", "log", "-1", "--format=%ct")
