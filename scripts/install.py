@@ -150,7 +150,7 @@ def system_python() -> Path:
     """The system's Python if it is of the version that the packages were built for, else the one that runs this."""
     python = Path("/usr/bin/python3")
     if python.exists():
-        command = [python, "-c", "import sys; print(*sys.version_info[:2])"]
+        command = [str(python), "-c", "import sys; print(*sys.version_info[:2])"]
         version = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
         if version == [str(sys.version_info.major), str(sys.version_info.minor)]:
             return python
