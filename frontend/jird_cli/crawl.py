@@ -34,7 +34,7 @@ def start(invocation: Invocation, /, seeds: tuple[str, ...], wait: bool, **optio
     """Crawl from one or more URLs.
 
     A paused run with the same seeds is resumed. With --wait the exit code is 0 when the planned scope was reached,
-    and 3 when the run ended before it (budget spent, stopped, paused by a guard).
+    3 when the run ended before it (budget spent, stopped, paused by a guard), and 1 when it stored nothing.
 
     \b
     Examples:

@@ -7,14 +7,17 @@ import click
 from jird.v1.crawl_service_pb2 import (
     CRAWL_RUN_STATE_COMPLETED,
     CRAWL_RUN_STATE_RUNNING,
+    CrawlLogEntry,
     CrawlRun,
     CrawlRunReason,
     CrawlRunState,
     CrawlScope,
+    ListCrawlLogEntriesRequest,
+    OriginQueue,
     WatchCrawlRunRequest,
     WatchCrawlRunResponse,
 )
-from jird_cli.failure import EXIT_CRAWL_INCOMPLETE, EXIT_DONE, EXIT_FAILED
+from jird_cli.failure import EXIT_CRAWL_INCOMPLETE, EXIT_DONE, EXIT_FAILED, FailureError
 from jird_cli.invocation import Invocation
 from jird_cli.layout import facts, moment, table
 from jird_cli.progress import show_progress
@@ -26,6 +29,15 @@ from jird_client.text import plain, readable_url, size
 
 # A daemon that systemd restarts is back in a few seconds, and goes on with its runs.
 RESTART_WAIT_S = 30.0
+
+# Why an origin is not asked now: the daemon's words, for people.
+WAITING_WORDS = {
+    "address_busy": "other origins on its address are being asked",
+    "rate_limited": "it asked for a slower pace",
+    "blamed": "it answered 401 or 403",
+    "failing": "it gives no usable answer",
+    "robots": "its robots.txt cannot be had",
+}
 
 Look = Callable[[WatchCrawlRunResponse], None]
 
@@ -41,6 +53,9 @@ def watch_to_end(invocation: Invocation, client: Client, run: CrawlRun, each_loo
 
     Returns:
         The exit code; EXIT_FAILED when the person stopped watching.
+
+    Raises:
+        FailureError: The run reached its end without a single document.
     """
     try:
         run = _follow(invocation, client, run, each_look)
@@ -50,7 +65,25 @@ def watch_to_end(invocation: Invocation, client: Client, run: CrawlRun, each_loo
         return EXIT_FAILED
     if each_look is None:
         invocation.answer_message(run, run_report(run))
-    return EXIT_DONE if run.state == CRAWL_RUN_STATE_COMPLETED and run.scope_reached else EXIT_CRAWL_INCOMPLETE
+    if run.state != CRAWL_RUN_STATE_COMPLETED or not run.scope_reached:
+        return EXIT_CRAWL_INCOMPLETE
+    if not run.counts.ingested_count:
+        raise FailureError(_why_nothing(client, run), "NOTHING_STORED")
+    return EXIT_DONE
+
+
+def _why_nothing(client: Client, run: CrawlRun) -> str:
+    """What the last action of a run that stored nothing came to; with one seed, that is the reason."""
+    request = ListCrawlLogEntriesRequest(run_id=run.run_id, page_size=1)
+    last = next(iter(client.call(client.stubs.crawl.ListCrawlLogEntries, request).entries), None)
+    ending = f"; the last it met: {_ended(last)}" if last is not None else ""
+    return f"run {run.run_id} stored nothing{ending} (`jirdctl log query --run {run.run_id}` lists all)"
+
+
+def _ended(entry: CrawlLogEntry) -> str:
+    status = f" (HTTP {entry.http_status})" if entry.http_status else ""
+    message = f": {plain(entry.message)}" if entry.message else ""
+    return f"{readable_url(entry.url)}: {exit_code_name(entry.exit_code)}{status}{message}"
 
 
 def _follow(invocation: Invocation, client: Client, run: CrawlRun, each_look: Look | None) -> CrawlRun:
@@ -81,8 +114,14 @@ def progress_line(look: WatchCrawlRunResponse) -> str:
     ]
     waiting = next((origin for origin in look.origins if origin.waiting_reason), None)
     if waiting is not None:
-        parts.append(f"({plain(waiting.origin)}: {plain(waiting.waiting_reason)})")
+        parts.append(f"({_waiting(waiting)})")
     return " ".join(parts)
+
+
+def _waiting(queue: OriginQueue) -> str:
+    reason = WAITING_WORDS.get(queue.waiting_reason, queue.waiting_reason)
+    until = f" until {moment(queue.next_time)}" if queue.next_time.seconds else ""
+    return f"{plain(queue.origin)} waits{until}: {plain(reason)}"
 
 
 def run_report(run: CrawlRun) -> str:

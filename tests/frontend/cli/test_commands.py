@@ -6,7 +6,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from jird.v1.crawl_service_pb2 import WatchCrawlRunResponse
+from jird.v1.crawl_service_pb2 import OriginQueue, WatchCrawlRunResponse
 from jird.v1.document_pb2 import CrawlExitCode
 from jird_cli.__main__ import run
 from testkit.fake_daemon import FakeDaemon, Fault, make_entry, make_run
@@ -89,6 +89,37 @@ def test_exit_code_of_a_waited_run_tells_how_it_ended(
     answer = capsys.readouterr()
     assert reason.lower() in answer.out
     assert "run 4 running: 12 requested, 9 stored, 30 queued" in answer.err  # plain lines without a terminal
+
+
+def test_run_that_stored_nothing_fails_and_says_why(daemon: FakeDaemon, capsys: Captured) -> None:
+    """An unreachable seed is no success (Y26)."""
+    entry = make_entry(1, CrawlExitCode.CRAWL_EXIT_CODE_CONNECTION_FAILED)
+    entry.http_status, entry.message = 0, "DNS: Domain name not found"
+    daemon.entries = [entry]
+    daemon.watch = [WatchCrawlRunResponse(run=make_run("COMPLETED", "DRAINED", ingested_count=0, failed_count=1))]
+    assert ctl(daemon, "crawl", "start", "https://docs.test/", "--wait") == 1
+    answer = capsys.readouterr()
+    assert "completed (drained)" in answer.out
+    why = "https://docs.test/page/1: connection_failed: DNS: Domain name not found"
+    assert f"jirdctl: run 4 stored nothing; the last it met: {why} (" in answer.err
+    assert ctl(daemon, "crawl", "watch", "4", "--json") == 1
+    assert json.loads(capsys.readouterr().err)["reason"] == "NOTHING_STORED"
+
+
+def test_progress_says_why_an_origin_waits_and_until_when(daemon: FakeDaemon, capsys: Captured) -> None:
+    queue = OriginQueue(origin="https://docs.test", queued_count=7, waiting_reason="blamed")
+    queue.next_time.FromJsonString("2026-11-30T20:43:14Z")
+    daemon.watch = [
+        WatchCrawlRunResponse(run=make_run(), origins=[queue]),
+        WatchCrawlRunResponse(run=make_run("COMPLETED", "DRAINED")),
+    ]
+    assert ctl(daemon, "crawl", "watch", "4") == 0
+    assert "(https://docs.test waits until 2026-11-30T20:43:14Z: it answered 401 or 403)" in capsys.readouterr().err
+
+
+def test_verified_index_is_said_to_be_sound(daemon: FakeDaemon, capsys: Captured) -> None:
+    assert ctl(daemon, "index", "verify") == 0
+    assert capsys.readouterr().out.startswith("no damage\n3,214 documents in 1 segment;")
 
 
 def test_waited_run_in_json_is_one_document(daemon: FakeDaemon, capsys: Captured) -> None:
