@@ -50,7 +50,7 @@ def verify(invocation: Invocation) -> None:
     from jird.v1.index_service_pb2 import VerifyRequest
 
     with invocation.daemon() as client:
-        _work(invocation, client, client.stubs.index.Verify, VerifyRequest())
+        _work(invocation, client, client.stubs.index.Verify, VerifyRequest(), done="no damage")
 
 
 @index.command()
@@ -64,7 +64,7 @@ def rebuild(invocation: Invocation) -> None:
         _work(invocation, client, client.stubs.index.Rebuild, RebuildRequest())
 
 
-def _work(invocation: Invocation, client: "Client", method: Any, request: Any) -> None:
+def _work(invocation: Invocation, client: "Client", method: Any, request: Any, done: str = "") -> None:
     from jird_client.errors import DamagedDataError
 
     last: IndexProgress | None = None
@@ -80,14 +80,17 @@ def _work(invocation: Invocation, client: "Client", method: Any, request: Any) -
     if last is None or not last.done:
         raise FailureError(damage or "the daemon ended the work before it was done", "INCOMPLETE")
     faults = "\n".join(last.faults)
-    invocation.answer_message(last, f"{faults}\n{_state(last.state)}" if faults else _state(last.state))
+    head = faults or ("" if damage else done)
+    invocation.answer_message(last, f"{head}\n{_state(last.state)}" if head else _state(last.state))
     if damage or faults:
         raise FailureError(damage or f"{len(last.faults)} faults were found", "INDEX_DAMAGED")
 
 
 def _state(state: "IndexState") -> str:
+    documents = "document" if state.document_count == 1 else "documents"
+    segments = "segment" if state.segment_count == 1 else "segments"
     return (
-        f"{state.document_count:,} documents in {state.segment_count} segments; "
+        f"{state.document_count:,} {documents} in {state.segment_count} {segments}; "
         f"generation {state.generation}, durable up to {state.checkpoint_generation}"
     )
 
