@@ -36,7 +36,7 @@ async def start_crawl(request: Request) -> Response:
     message = await _read(request, body, metadata, crawl_request)
     run: CrawlRun = await site.call(site.client.stubs.crawl.StartCrawl, message, CALL_TIMEOUT_S, metadata)
     if _is_browser(request):
-        return RedirectResponse(site.href("/stats"), 303)
+        return RedirectResponse(site.href("/stats", refresh=1), 303)  # the crawl goes on while a person looks at it
     return json_response({"ok": True, "crawl_id": run.run_id, "crawl": _without_seeds(run)}, 202)
 
 

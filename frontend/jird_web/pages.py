@@ -43,9 +43,11 @@ async def stats(request: Request) -> Response:
     if wants_json(fields):
         return await api_status(request)
     status = await site.status()
+    data = status_data.status_data(status, site.web)
     values = {
         "status": status,
-        "runs": status_data.status_data(status, site.web)["crawls"],
+        "runs": data["crawls"],
+        "recent_runs": data["recent_crawls"],
         "http": status_data.http_data(status, site.web),
         "source": status_data.source_of(status.index),
         "is_admin": shows_admin(site.web, status, Caller.of(request)),

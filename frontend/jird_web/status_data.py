@@ -5,8 +5,9 @@ Nothing here is secret: no token, seed, path, process id or exception text (J82)
 
 from typing import Any
 
-from jird.v1.crawl_service_pb2 import CrawlRunState
+from jird.v1.crawl_service_pb2 import CrawlRunReason, CrawlRunState
 from jird.v1.status_service_pb2 import CrawlRunSummary, IndexStatus, Status
+from jird_client.exit_codes import exit_code_name
 from jird_client.plain_data import enum_name, iso_time, seconds
 from jird_settings import Web
 from jird_web import guard, params
@@ -18,13 +19,15 @@ SEARCH_PAGE_WINDOW = 100_000  # J159; shown when the daemon does not say otherwi
 def status_data(status: Status, web: Web) -> dict[str, Any]:
     """Return the answer of /api/status."""
     runs = [_run(run) for run in status.crawler.runs]
+    recent = [_run(run) for run in status.crawler.recent_runs]
     return {
         "version": status.version,
         "started": iso_time(status.start_time),
         **_index(status.index),
         "crawler": _crawler(status),
-        "crawl": runs[0] if runs else None,
+        "crawl": next(iter([*runs, *recent]), None),
         "crawls": runs,
+        "recent_crawls": recent,
         "store": _store(status),
         "processes": [
             {
@@ -94,6 +97,8 @@ def _run(run: CrawlRunSummary) -> dict[str, Any]:
     return {
         "crawl_id": run.run_id,
         "state": enum_name(CrawlRunState.DESCRIPTOR, run.state),
+        "reason": enum_name(CrawlRunReason.DESCRIPTOR, run.reason),
+        "ended": iso_time(run.end_time) if run.HasField("end_time") else None,
         "frontier": {
             "queued": counts.queued_count,
             "waiting": counts.waiting_count,
@@ -111,6 +116,7 @@ def _run(run: CrawlRunSummary) -> dict[str, Any]:
         "skipped": counts.skipped_count,
         "beyond_depth": counts.beyond_depth_count,
         "received_bytes": counts.received_bytes,
+        "endings": {exit_code_name(code): count for code, count in sorted(counts.exit_code_counts.items())},
     }
 
 

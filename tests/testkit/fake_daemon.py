@@ -309,6 +309,10 @@ def make_status(daemon: FakeDaemon) -> status_service_pb2.Status:
     summary = status_service_pb2.CrawlRunSummary(
         run_id=4, state=daemon.run.state, counts=daemon.run.counts, max_frontier=1_000_000
     )
+    ended = status_service_pb2.CrawlRunSummary(
+        run_id=3, state=crawl_service_pb2.CRAWL_RUN_STATE_COMPLETED, reason=crawl_service_pb2.CRAWL_RUN_REASON_DRAINED,
+        end_time=START, counts=crawl_service_pb2.CrawlCounts(failed_count=1, exit_code_counts={100: 10}),
+    )  # fmt: skip
     return status_service_pb2.Status(
         version="0.1.0", start_time=START,
         index=status_service_pb2.IndexStatus(
@@ -318,7 +322,7 @@ def make_status(daemon: FakeDaemon) -> status_service_pb2.Status:
             segment_bytes=6_291_456, total_length=1_500_000,
         ),
         crawler=status_service_pb2.CrawlerStatus(
-            is_running=True, runs=[summary], robots_cache_count=3, origin_deadline_count=11, in_flight_count=6,
+            is_running=True, runs=[summary], recent_runs=[ended], robots_cache_count=3, origin_deadline_count=11, in_flight_count=6,
             parser_count=2, parser_failure_count=1,
         ),
         store=status_service_pb2.StoreStatus(

@@ -2,6 +2,7 @@
 
 import os
 from importlib.metadata import version
+from itertools import islice
 
 from jird.v1 import status_service_pb2 as status_pb
 from jird.v1 import status_service_pb2_grpc as status_grpc
@@ -13,11 +14,12 @@ from jird_daemon.rpc.gate import Context
 from jird_daemon.rpc.limits import limits_in_effect
 from jird_daemon.rpc.processes import read_process
 from jird_daemon.store.pages import DOCUMENT_COUNT, INDEX_GENERATION, PAGE_COUNT
-from jird_daemon.store.tables import RUNS, SCHEMA_VERSION
+from jird_daemon.store.tables import RUNS, SCHEMA_VERSION, Run, RunState
 from jird_daemon.store.txn import BLOB_BYTES, BLOB_COUNT, Txn
 from jird_daemon.store.urls import ORIGIN_COUNT, URL_COUNT
 
-RUNS_MAX = 100  # the contract's number
+RUNS_MAX = 100  # the contract's numbers
+RECENT_RUNS_MAX = 5
 PROBE_TIMEOUT_S = 120.0  # the probes use up their memory and processor time before they are stopped
 VERSION = version("jird")
 
@@ -95,12 +97,10 @@ class StatusService(status_grpc.StatusServiceServicer):
         for run_id in backend.ingest.heartbeat.active_run_ids[:RUNS_MAX]:
             run = txn.get(RUNS, run_id)
             if run is not None:
-                status.crawler.runs.add(
-                    run_id=run_id,
-                    state=int(run.state),
-                    counts=counts_message(run.counts, in_flight.get(run_id, 0)),
-                    max_frontier=run.max_frontier,
-                )
+                status.crawler.runs.append(_summary(run_id, run, in_flight.get(run_id, 0)))
+        newest = islice(txn.scan(RUNS, None, None, reverse=True), RUNS_MAX)
+        ended = ((run_id, run) for run_id, run in newest if run.state != RunState.RUNNING)
+        status.crawler.recent_runs.extend(_summary(run_id, run, 0) for run_id, run in islice(ended, RECENT_RUNS_MAX))
         return status
 
     def _index(self, generation: int, documents: int) -> status_pb.IndexStatus:
@@ -147,6 +147,17 @@ class StatusService(status_grpc.StatusServiceServicer):
             # Restarts are counted for the pool: a worker that is replaced leaves its place, not its name.
             found.append(_process("parse", pid, restarts=0 if position else ingest.heartbeat.parser_restarts))
         return found
+
+
+def _summary(run_id: int, run: Run, in_flight: int) -> status_pb.CrawlRunSummary:
+    return status_pb.CrawlRunSummary(
+        run_id=run_id,
+        state=int(run.state),  # type: ignore[arg-type]
+        counts=counts_message(run.counts, in_flight),
+        max_frontier=run.max_frontier,
+        reason=int(run.reason),  # type: ignore[arg-type]
+        end_time=timestamp(run.end_time_s),
+    )
 
 
 def _process(kind: str, pid: int, *, restarts: int) -> status_pb.ProcessStatus:

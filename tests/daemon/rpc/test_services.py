@@ -439,6 +439,18 @@ async def test_status_tells_what_is_held_and_done(serving: Serving) -> None:
     assert (status.admin_mode, status.has_admin_token) == ("token", True)
 
 
+async def test_status_tells_how_the_latest_runs_ended(serving: Serving) -> None:
+    """J83: whoever started a crawl in a browser sees afterwards what became of it."""
+    status = await serving.stub(status_grpc.StatusServiceStub).GetStatus(
+        status_pb.GetStatusRequest(), timeout=DEADLINE_S
+    )
+    recent = status.crawler.recent_runs
+    assert [run.run_id for run in recent] == [3, 2, 1]  # run 4 is RUNNING
+    assert recent[0].reason == crawl_pb.CRAWL_RUN_REASON_DRAINED
+    assert recent[0].end_time.seconds > 0
+    assert dict(recent[0].counts.exit_code_counts) == {20: 5, 44: 2}
+
+
 async def test_status_is_not_running_when_ingest_is_gone(serving: Serving) -> None:
     """F99: a run that a killed process left as running is not shown as running."""
     status = await serving.stub(status_grpc.StatusServiceStub).GetStatus(

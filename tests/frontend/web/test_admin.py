@@ -168,7 +168,7 @@ def test_person_at_this_machine_needs_no_token(local: tuple[Frontend, FakeDaemon
     origin = f"http://127.0.0.1:{frontend.port}"
     browser = {"Origin": origin, "Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
     answer = frontend.http.post("/crawl", data={"url": "https://docs.test/"}, headers=browser)
-    assert (answer.status_code, answer.headers["location"]) == (303, "/stats")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/stats?refresh=1")
     assert daemon.calls("StartCrawl")[0].metadata["jird-admin-local"] == "1"
     assert frontend.http.post("/api/index/checkpoint").status_code == 200
 

@@ -39,6 +39,16 @@ def test_status_scopes_the_crawl_to_its_run(http: httpx.Client) -> None:
     assert crawl["not_modified_this_run"] == 0
 
 
+def test_status_tells_how_the_latest_runs_ended(http: httpx.Client) -> None:
+    """J83: to programs, and to a person who looks for the crawl that was just begun."""
+    (ended,) = http.get("/api/status").json()["recent_crawls"]
+    assert (ended["crawl_id"], ended["state"], ended["reason"]) == (3, "completed", "drained")
+    assert ended["endings"] == {"connection_failed": 10}
+    page = http.get("/stats").text
+    assert "completed (drained)" in page
+    assert "connection_failed 10" in page
+
+
 def test_status_shows_no_secret_seed_or_path(http: httpx.Client, daemon: FakeDaemon) -> None:
     """J82, J99."""
     text = http.get("/api/status").text
