@@ -76,17 +76,21 @@ def make_snippet(
         text: The page's text, in its own order; line ends separate blocks.
         terms: What the query looks for; the first SNIPPET_TERMS_MAX count.
         description: Shown where the text has no match; if it is empty too, the text's beginning is.
-        main: Ranges of the main content, ascending; matches there are preferred, and so is its beginning.
+        main: Ranges of the main content, ascending; matches there are preferred, and so is its beginning. A window
+            around such matches holds nothing from before and behind the main content.
         size: Longest snippet, apart from the ellipses at cut ends.
     """
     scanned = text[:SNIPPET_SCAN_CHARS]
     wanted = _list_wanted(terms[:SNIPPET_TERMS_MAX])
     matches = _find_matches(scanned, wanted)
     if not matches:
-        begin = main[0][0] if main and main[0][0] < len(scanned) else 0
-        return _finish(description, 0, size, wanted) if description.strip() else _finish(text, begin, size, wanted)
+        if description.strip():
+            return _finish(description, 0, size, wanted)
+        low, high = (main[0][0], main[-1][1]) if main and main[0][0] < len(scanned) else (0, len(text))
+        return _finish(text, low, size, wanted, high)
     best = _best_window(matches, main, size)
-    return _finish(text, _window_start(text, best, size), size, wanted)
+    low, high = _bounds(text, best, main)
+    return _finish(text, max(low, _window_start(text, best, size)), size, wanted, high)
 
 
 def _list_wanted(terms: Sequence[QueryTerm]) -> dict[str, _Wanted]:
@@ -154,6 +158,13 @@ def _is_within(at: int, ranges: Sequence[Range]) -> bool:
     return i >= 0 and ranges[i][0] <= at < ranges[i][1]
 
 
+def _bounds(text: str, places: Sequence[_Place], main: Sequence[Range]) -> Range:
+    """What a window around matches may hold: from the first main range to the last if they lie there, else all."""
+    if main and main[0][0] <= places[0].start and places[-1].end <= main[-1][1]:
+        return main[0][0], main[-1][1]
+    return 0, len(text)
+
+
 def _window_start(text: str, places: Sequence[_Place], size: int) -> int:
     """Where the window begins: with a sentence if one begins shortly before the matches, else a little before them."""
     first = places[0].start
@@ -196,10 +207,11 @@ def _word_edge(text: str, at: int, *, is_start: bool) -> int:
     return at
 
 
-def _finish(text: str, start: int, size: int, wanted: dict[str, _Wanted]) -> Snippet:
-    """Cut the window, bring it into one line, mark its ends and its matches."""
+def _finish(text: str, start: int, size: int, wanted: dict[str, _Wanted], high: int | None = None) -> Snippet:
+    """Cut the window, which ends at `high` at the latest, bring it into one line, mark its ends and its matches."""
+    high = len(text) if high is None else high
     end = start + size
-    end = len(text) if end >= len(text) else _word_edge(text, end, is_start=False)
+    end = high if end >= high else _word_edge(text, end, is_start=False)
     line = " ".join(text[start:end].split())
     if line and text[:start].strip():
         line = f"{ELLIPSIS} {line}"

@@ -48,6 +48,15 @@ def test_window_holds_the_most_different_terms() -> None:
     assert "alpha beside beta." in snippet(text, "alpha beta").text
 
 
+def test_window_around_main_content_shows_no_menu_and_no_footer() -> None:
+    text = "Start\nRhubarb\nThe leaves are poisonous.\nImprint"
+    main = [(text.index("Rhubarb"), text.index("\nImprint"))]
+    expected = f"{ELLIPSIS} Rhubarb The leaves are poisonous. {ELLIPSIS}"
+    assert snippet(text, "leaves", main=main).text == expected
+    assert snippet(text, "absent", main=main).text == expected
+    assert "Imprint" in snippet(text, "imprint", main=main).text
+
+
 def test_rare_term_of_the_page_decides_between_windows() -> None:
     text = FILLER * 10 + ("alpha. " + FILLER * 9) * 4 + "beta. " + FILLER * 10
     assert "beta" in snippet(text, "alpha beta").text
