@@ -21,6 +21,7 @@ _PRIORITIES = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ER
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="jird", prog_name="jird-web", message="%(prog)s %(version)s")
 @click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="Configuration file (TOML).")
 def main(config: Path | None) -> None:
     """Serve jird's pages and HTTP API, in front of the daemon on search.sock.

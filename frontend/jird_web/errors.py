@@ -60,6 +60,15 @@ _BY_CLASS: dict[type[client_errors.ClientError], int] = {
 # Faults inside the daemon: their messages may name files, so people get one that does not (J82).
 _HIDDEN = "the search engine met an internal error; its log says more"
 
+# Why something cannot be done now: on search.sock the daemon tells the reason, but no details.
+_STATES = {
+    "CRAWL_RUNNING": "a crawl is running; stop it first",
+    "GC_RUNNING": "unused content is being removed; try again when that is done",
+    "COMPACTION_RUNNING": "the index is being compacted already",
+    "REBUILD_RUNNING": "the index is being rebuilt; try again when that is done",
+    "INTAKE_PAUSED": "crawls are held back, because the disk or the metadata is full",
+}
+
 
 def from_client_error(error: client_errors.ClientError) -> HttpError:
     """Return the HTTP error for a call to the daemon that failed."""
@@ -73,7 +82,7 @@ def from_client_error(error: client_errors.ClientError) -> HttpError:
         headers["Retry-After"] = str(math.ceil(error.retry_after_s) or RETRY_AFTER_S)
     if status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="jird"'
-    return HttpError(status, error.reason, error.message, headers)
+    return HttpError(status, error.reason, _STATES.get(error.reason, error.message), headers)
 
 
 def explain(error: HttpError) -> tuple[str, str, str]:

@@ -322,8 +322,8 @@ def make_status(daemon: FakeDaemon) -> status_service_pb2.Status:
             segment_bytes=6_291_456, total_length=1_500_000,
         ),
         crawler=status_service_pb2.CrawlerStatus(
-            is_running=True, runs=[summary], recent_runs=[ended], robots_cache_count=3, origin_deadline_count=11, in_flight_count=6,
-            parser_count=2, parser_failure_count=1,
+            is_running=True, runs=[summary], recent_runs=[ended], robots_cache_count=3, origin_deadline_count=11,
+            in_flight_count=6, parser_count=2, parser_failure_count=1,
         ),
         store=status_service_pb2.StoreStatus(
             page_count=3_300, url_count=12_345, origin_count=12, blob_count=3_290, blob_bytes=52_428_800,

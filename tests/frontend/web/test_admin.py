@@ -101,6 +101,7 @@ def test_collection_during_a_crawl_is_409(http: httpx.Client, daemon: FakeDaemon
     daemon.faults["CollectGarbage"] = Fault(grpc.StatusCode.FAILED_PRECONDITION, "CRAWL_RUNNING", "a crawl is running")
     answer = http.post("/api/content/gc", headers=BEARER)
     assert (answer.status_code, answer.json()["reason"]) == (409, "CRAWL_RUNNING")
+    assert answer.json()["message"] == "a crawl is running; stop it first"  # search.sock tells the reason alone
 
 
 @pytest.mark.parametrize(

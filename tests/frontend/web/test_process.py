@@ -45,6 +45,11 @@ def test_signal_ends_it_in_order_with_zero(run_dir: Path, number: signal.Signals
         assert "Traceback" not in child.stderr.read()
 
 
+def test_version_is_told() -> None:
+    answer = subprocess.run([*JIRD_WEB, "--version"], capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"jird-web \d+\.\d+\.\d+\n", answer.stdout)
+
+
 def test_systemd_hears_of_start_and_stop(run_dir: Path) -> None:
     path = str(run_dir / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
