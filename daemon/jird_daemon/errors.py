@@ -22,6 +22,7 @@
     |   |-- CorruptSegmentError
     |   |-- CorruptBlobError
     |   |-- CorruptManifestError
+    |   |-- CorruptStoreError
     |   |-- FormatVersionError
     |   `-- SchemaVersionError
     |-- ParserFailedError           a page that its parse worker did not survive
@@ -177,6 +178,12 @@ class CorruptManifestError(DataError):
     """The manifest cannot be read or contradicts the files it names; the index is rebuilt."""
 
     default_reason = "CORRUPT_MANIFEST"
+
+
+class CorruptStoreError(DataError):
+    """The metadata is not all there, or cannot be opened at all."""
+
+    default_reason = "CORRUPT_STORE"
 
 
 class FormatVersionError(DataError):

@@ -13,7 +13,14 @@ from typing import Any, Self
 
 import lmdb
 
-from jird_daemon.errors import CorruptBlobError, InternalError, NotReadyError, SchemaVersionError, StoreFullError
+from jird_daemon.errors import (
+    CorruptBlobError,
+    CorruptStoreError,
+    InternalError,
+    NotReadyError,
+    SchemaVersionError,
+    StoreFullError,
+)
 from jird_daemon.store.blobs import (
     VOLUME_BYTES_MAX,
     VolumeReader,
@@ -22,6 +29,7 @@ from jird_daemon.store.blobs import (
     volume_path,
 )
 from jird_daemon.store.file_system import warn_of_network_file_system
+from jird_daemon.store.metadata_file import DATA_FILE, refuse_cut_short, refuse_lost_metadata
 from jird_daemon.store.recent_urls import RecentUrls
 from jird_daemon.store.tables import ALL_TABLES, META, SCHEMA_VERSION, VOLUMES
 from jird_daemon.store.txn import VOLUME_COUNT, Txn
@@ -48,7 +56,7 @@ MAX_READERS = 256
 # LMDB 0.9's format, which Debian's mdb_copy reads too; its durable commits took a third of the time of engine 1.0's.
 ENGINE = 0
 # Tables of later schema versions find room.
-_MAX_TABLES = 64
+MAX_TABLES = 64
 
 
 class Store:
@@ -87,12 +95,13 @@ class Store:
 
         Raises:
             SchemaVersionError: It is not a jird store, or one of another layout.
+            CorruptStoreError: Its metadata is not all there, or gone while its content is not.
             NotReadyError: `readonly`, and there is no store yet.
             StoreFullError: There is no room to make it.
             OSError: It cannot be read or written.
         """
         folder = state_dir / METADATA_FOLDER
-        if readonly and not (folder / "data.mdb").exists():
+        if readonly and not (folder / DATA_FILE).exists():
             raise NotReadyError(f"no store in {state_dir} yet", "STORE_MISSING")
         if not readonly:
             warn_of_network_file_system(state_dir)
@@ -101,6 +110,8 @@ class Store:
         env = _open_environment(folder, readonly=readonly, map_bytes=map_bytes or fitting_map_bytes())
         store = cls(state_dir, env, readonly=readonly, volume_bytes_max=volume_bytes_max)
         try:
+            if not readonly:
+                refuse_cut_short(env, folder)
             store._open_tables()
             if not readonly:
                 store._recover_blobs()
@@ -193,7 +204,9 @@ class Store:
             is_new = txn.stat()["entries"] == 0
         if is_new and self.readonly:
             raise NotReadyError(f"no store in {self.state_dir} yet", "STORE_MISSING")
-        if not is_new:
+        if is_new:
+            refuse_lost_metadata(self.state_dir / BLOBS_FOLDER)
+        else:
             _check_schema(self._env, self.state_dir)
         if self.readonly:
             self._databases = {t.name: self._env.open_db(t.name.encode(), create=False) for t in ALL_TABLES}
@@ -236,7 +249,7 @@ def _open_environment(folder: Path, *, readonly: bool, map_bytes: int) -> lmdb.E
                 str(folder),
                 map_size=map_bytes,
                 readonly=readonly,
-                max_dbs=_MAX_TABLES,
+                max_dbs=MAX_TABLES,
                 max_readers=MAX_READERS,
                 mode=0o640,
                 lib_version=ENGINE,
@@ -249,6 +262,8 @@ def _open_environment(folder: Path, *, readonly: bool, map_bytes: int) -> lmdb.E
             raise SchemaVersionError(f"{folder} is not a jird store of this engine: {error}", "STORE_KIND") from error
         except lmdb.DiskError as error:
             raise StoreFullError(f"no room to make {folder}") from error
+        except lmdb.Error as error:  # the message names the file and what the system says of it
+            raise CorruptStoreError(f"metadata cannot be opened: {error}", "STORE_UNREADABLE") from error
 
 
 def _check_schema(env: lmdb.Environment, state_dir: Path) -> None:

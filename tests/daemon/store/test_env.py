@@ -12,7 +12,7 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from jird_daemon.errors import NotReadyError, SchemaVersionError, StoreFullError
+from jird_daemon.errors import CorruptStoreError, NotReadyError, SchemaVersionError, StoreFullError
 from jird_daemon.store import Store
 from jird_daemon.store.env import MAP_BYTES, fitting_map_bytes
 from jird_daemon.store.tables import META, PAGES, QUEUE, SCHEMA_VERSION, URLS, Page, Url
@@ -235,3 +235,67 @@ def test_dead_reader_frees_its_snapshot(tmp_path: Path) -> None:
         )
         assert result.returncode == -signal.SIGKILL, result.stderr
         assert store.clear_dead_readers() == 1
+
+
+def fill_store(state_dir: Path) -> None:
+    """Make a store with content and a few hundred pages of metadata."""
+    with Store.open(state_dir) as store, store.write() as txn:
+        for number in range(1, 2_001):
+            txn.put(URLS, number, Url(f"https://example.org/{number}{'x' * 200}", 1))
+        txn.refer_to_blob(txn.put_blob(b"text"), 1)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
+def test_metadata_file_that_was_cut_short_is_refused_with_both_lengths(tmp_path: Path, share: float) -> None:
+    """F93: looking at a page beyond the end would end the process with SIGBUS."""
+    fill_store(tmp_path)
+    data = tmp_path / "meta.mdb" / "data.mdb"
+    length = data.stat().st_size
+    cut = int(length * share) // 4096 * 4096
+    os.truncate(data, cut)
+    with pytest.raises(CorruptStoreError, match=rf"cut short.*{cut:,}.*{length:,}.*backup") as caught:
+        Store.open(tmp_path)
+    assert caught.value.reason == "CORRUPT_STORE"
+    assert data.stat().st_size == cut
+
+
+def test_metadata_file_whose_last_pages_are_free_is_opened_and_made_as_long_as_it_says(tmp_path: Path) -> None:
+    """LMDB numbers pages that it need not write: a file without them is whole."""
+    with Store.open(tmp_path) as store:
+        with store.write() as txn:
+            for number in range(1, 2_001):
+                txn.put(URLS, number, Url(f"https://example.org/{number}{'x' * 200}", 1))
+        with store.write() as txn:
+            for number in range(3, 2_001):
+                txn.delete(URLS, number)
+        for number in (1, 2) * 10:  # moves what is left, and the list of free pages, away from the end
+            with store.write() as txn:
+                txn.put(URLS, number, Url(f"https://example.org/{number}", 1))
+    data = tmp_path / "meta.mdb" / "data.mdb"
+    length = data.stat().st_size
+    os.truncate(data, length - 10 * 4096)
+    with Store.open(tmp_path) as store, store.read() as txn:
+        assert [url.url for _, url in txn.scan(URLS)] == ["https://example.org/1", "https://example.org/2"]
+    assert data.stat().st_size == length
+
+
+@pytest.mark.parametrize("damage", ["emptied", "removed"])
+def test_lost_metadata_does_not_take_the_content_with_it(tmp_path: Path, damage: str) -> None:
+    """J2: blobs are authoritative too; an empty file is a new store to LMDB, which names none of them."""
+    fill_store(tmp_path)
+    if damage == "emptied":
+        os.truncate(tmp_path / "meta.mdb" / "data.mdb", 0)
+    else:
+        shutil.rmtree(tmp_path / "meta.mdb")
+    volume = tmp_path / "blobs" / "00000001.vol"
+    before = volume.read_bytes()
+    for _ in range(2):  # the first refusal must not prepare the ground for a second start
+        with pytest.raises(CorruptStoreError, match="1 volumes of page content"):
+            Store.open(tmp_path)
+    assert volume.read_bytes() == before
+
+
+def test_metadata_that_cannot_be_opened_is_named_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "meta.mdb" / "data.mdb").mkdir(parents=True)
+    with pytest.raises(CorruptStoreError, match=r"meta\.mdb.*directory"):
+        Store.open(tmp_path)
