@@ -12,7 +12,6 @@ import platform
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Self
 
 _PR_SET_PDEATHSIG = 1
@@ -35,14 +34,13 @@ class IngestArguments:
     control_fd: int  # its end of the channel, a connected stream socket
     lock_fd: int  # the state lock, to be adopted
     parent_pid: int
-    config: Path | None  # the file given to serve; None: as jird_settings finds it
+    settings_fd: int  # the settings in effect (config.read_settings_file)
     is_restart: bool  # the one before crashed: runs that were running go on; else they become paused (F99, J166)
 
     def to_argv(self) -> list[str]:
         """The arguments behind the module's name."""
-        argv = [f"--control-fd={self.control_fd}", f"--lock-fd={self.lock_fd}", f"--parent-pid={self.parent_pid}"]
-        if self.config is not None:
-            argv.append(f"--config={self.config}")
+        numbers = ("control_fd", "lock_fd", "parent_pid", "settings_fd")
+        argv = [f"--{name.replace('_', '-')}={getattr(self, name)}" for name in numbers]
         return [*argv, "--restart"] if self.is_restart else argv
 
     @classmethod
@@ -52,10 +50,10 @@ class IngestArguments:
         parser.add_argument("--control-fd", type=int, required=True)
         parser.add_argument("--lock-fd", type=int, required=True)
         parser.add_argument("--parent-pid", type=int, required=True)
-        parser.add_argument("--config", type=Path)
+        parser.add_argument("--settings-fd", type=int, required=True)
         parser.add_argument("--restart", action="store_true")
         found = parser.parse_args(argv)
-        return cls(found.control_fd, found.lock_fd, found.parent_pid, found.config, found.restart)
+        return cls(found.control_fd, found.lock_fd, found.parent_pid, found.settings_fd, found.restart)
 
 
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -1,6 +1,12 @@
-"""The daemon's use of the settings: read once at start, again at a reload, and in effect as one immutable value."""
+"""The daemon's use of the settings: read once at start, again at a reload, and in effect as one immutable value.
+
+Only serve reads them. Its children get the value that it has checked, so that a file that is broken or half edited does
+no harm until it is accepted, also when a child is started again.
+"""
 
 import dataclasses
+import os
+import pickle
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -50,6 +56,33 @@ class Configuration:
         refuse_open_admin(settings)
         _refuse_missing_files(settings)
         return settings
+
+
+def encode_settings(settings: Settings) -> bytes:
+    """The settings for a child of ours, without the token, which is no business of its."""
+    return pickle.dumps(dataclasses.replace(settings, admin_token=None))
+
+
+def decode_settings(data: bytes) -> Settings:
+    """Take what `encode_settings` of the parent process gave; nobody else can have written it."""
+    settings = pickle.loads(data)
+    assert isinstance(settings, Settings)
+    return settings
+
+
+def settings_file(settings: Settings) -> int:
+    """The settings as a file in memory, for a child to inherit; returns its descriptor."""
+    descriptor = os.memfd_create("jird-settings", os.MFD_CLOEXEC)
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(encode_settings(settings))
+    return descriptor
+
+
+def read_settings_file(descriptor: int) -> Settings:
+    """Read what `settings_file` of the parent process wrote, and close it."""
+    with open(descriptor, "rb") as file:
+        file.seek(0)
+        return decode_settings(file.read())
 
 
 def _refuse_missing_files(settings: Settings) -> None:

@@ -87,7 +87,9 @@ class ReportDamage(msgspec.Struct, frozen=True, tag=True):
 
 
 class Reload(msgspec.Struct, frozen=True, tag=True):
-    """Read the configuration again; serve has checked it. Answer: nothing."""
+    """Take up other settings. Answer: nothing."""
+
+    settings: bytes  # config.encode_settings
 
 
 class Shutdown(msgspec.Struct, frozen=True, tag=True):

@@ -20,6 +20,7 @@ import uvloop
 from jird_daemon import log as logs
 from jird_daemon.child import IngestArguments, die_with_parent, yield_to_searches
 from jird_daemon.clock import SystemClock
+from jird_daemon.config import decode_settings, read_settings_file
 from jird_daemon.control import (
     HEARTBEAT_INTERVAL_S,
     AcknowledgeView,
@@ -49,7 +50,7 @@ from jird_daemon.store import StateLock, Store
 from jird_daemon.store.env import INDEX_FOLDER
 from jird_daemon.store.garbage import collect_garbage
 from jird_daemon.store.tables import RunReason
-from jird_settings import Settings, load
+from jird_settings import Settings
 
 # The slowest honest page of J161's size takes a second; ten leave room for a busy machine.
 PAGE_TIMEOUT_MS = 10_000
@@ -166,11 +167,11 @@ class Ingest:
         return Answer()
 
     async def reload(self, request: Reload) -> Answer:
-        """Read the configuration again: a new crawler takes the runs over; they go on where they are.
+        """Take up other settings: a new crawler takes the runs over; they go on where they are.
 
         Index, storage and the number of parse workers keep what they were started with.
         """
-        settings = load(self._arguments.config, os.environ)
+        settings = decode_settings(request.settings)
         async with self._changing:
             old = await self._ready_crawler()
             new = self._make_crawler(settings)
@@ -339,7 +340,7 @@ def main(argv: Sequence[str]) -> int:
     arguments = IngestArguments.parse(argv)
     die_with_parent(arguments.parent_pid)
     yield_to_searches()
-    settings = load(arguments.config, os.environ)
+    settings = read_settings_file(arguments.settings_fd)
     _configure_log(settings)
     with socket.socket(fileno=arguments.control_fd) as sock:
         try:

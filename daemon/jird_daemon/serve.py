@@ -14,7 +14,7 @@ from typing import Any
 
 from jird_daemon import log
 from jird_daemon.clock import Clock, SystemClock
-from jird_daemon.config import Configuration
+from jird_daemon.config import Configuration, encode_settings
 from jird_daemon.control import AcknowledgeView, Heartbeat, Reload, ReportDamage, View, ViewChanged
 from jird_daemon.errors import JirdError, ShuttingDownError, StateLockedError
 from jird_daemon.index.searcher import Searcher
@@ -111,9 +111,8 @@ class Serve:
         self._stages.add("index", lambda: self._close_index(searcher))
         supervisor = Supervisor(
             self._ingest_command,
-            self._configuration.path,
             lock.fileno(),
-            lambda: self._settings().service,
+            self._settings,
             self._clock,
             self._environ,
             self._take_event,
@@ -280,7 +279,7 @@ class Serve:
                 _log.warning("reload.partial", tables=",".join(late), action="these change at the next start")
             if self._supervisor is not None:
                 try:
-                    await self._supervisor.call(Reload(), timeout_s=RELOAD_TIMEOUT_S)
+                    await self._supervisor.call(Reload(encode_settings(settings)), timeout_s=RELOAD_TIMEOUT_S)
                 except (JirdError, TimeoutError) as error:
                     _log.warning("reload.ingest_failed", message=error, action="ingest reads them when it starts")
             _log.info("reload.done")

@@ -11,16 +11,16 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from jird_daemon.child import IngestArguments, child_environment
 from jird_daemon.clock import Clock
+from jird_daemon.config import settings_file
 from jird_daemon.control import Answer, Heartbeat, Progress, Request, Shutdown, ViewChanged
 from jird_daemon.control_client import ControlClient
 from jird_daemon.control_frames import ChannelError
 from jird_daemon.errors import JirdError, NotReadyError
 from jird_daemon.log import get_logger
-from jird_settings import Service
+from jird_settings import Settings
 
 START_TIMEOUT_S = 60.0  # to the first heartbeat: an interpreter and its imports, on a machine that is busy otherwise
 STABLE_S = 60.0  # an ingest process that lived so long starts the back-off anew
@@ -37,9 +37,8 @@ class Supervisor:
 
     Args:
         command: Interpreter and module of the ingest process, without arguments.
-        config: Configuration file to name to it.
         lock_fd: The state lock.
-        settings: Delays and deadlines; asked anew each time, so that a reload counts.
+        settings: Those in effect, for it and for its deadlines; asked anew each time, so that a reload counts.
         clock: For back-off and hang detection.
         environ: Environment to pass on, less what is private.
         on_event: Called in the loop with every ViewChanged and Heartbeat.
@@ -55,15 +54,13 @@ class Supervisor:
     def __init__(
         self,
         command: Sequence[str],
-        config: Path | None,
         lock_fd: int,
-        settings: Callable[[], Service],
+        settings: Callable[[], Settings],
         clock: Clock,
         environ: Mapping[str, str],
         on_event: Callable[[ViewChanged | Heartbeat], None],
     ) -> None:
         self._command = tuple(command)
-        self._config = config
         self._lock_fd = lock_fd
         self._settings = settings
         self._clock = clock
@@ -150,13 +147,13 @@ class Supervisor:
             return () if self.must_be_replaced else ("the ingest process was not running",)
         faults: tuple[str, ...] = ()
         try:
-            async with asyncio.timeout(self._settings().stop_timeout_ms / 1000):
+            async with asyncio.timeout(self._settings().service.stop_timeout_ms / 1000):
                 faults = (await client.call(Shutdown(), timeout_s=None)).faults
                 code = await process.wait()
         except TimeoutError:
             _log.error("ingest.stop_timeout", pid=process.pid, action="killed")
             self._kill()
-            return (*faults, f"the ingest process did not stop within {self._settings().stop_timeout_ms} ms")
+            return (*faults, f"the ingest process did not stop within {self._settings().service.stop_timeout_ms} ms")
         except JirdError as error:
             self._kill()
             await process.wait()
@@ -174,20 +171,23 @@ class Supervisor:
     async def _spawn(self, *, is_restart: bool) -> None:
         self._process = None
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        settings_fd = settings_file(self._settings())
         with theirs:
-            arguments = IngestArguments(theirs.fileno(), self._lock_fd, os.getpid(), self._config, is_restart)
+            arguments = IngestArguments(theirs.fileno(), self._lock_fd, os.getpid(), settings_fd, is_restart)
             try:
                 self._process = await asyncio.create_subprocess_exec(
                     *self._command,
                     *arguments.to_argv(),
                     stdin=asyncio.subprocess.DEVNULL,
-                    pass_fds=(theirs.fileno(), self._lock_fd),
+                    pass_fds=(theirs.fileno(), self._lock_fd, settings_fd),
                     env=self._environ,
                     process_group=0,
                 )
             except OSError:
                 ours.close()
                 raise
+            finally:
+                os.close(settings_fd)
         self.start_s = self._beat_s = self._clock.monotonic_s()
         self._has_beaten = False
         self.heartbeat = Heartbeat()
@@ -237,13 +237,13 @@ class Supervisor:
             _log.error("ingest.ended", pid=process.pid, exit_status=code, action="starting it again")
 
     def _is_hung(self) -> bool:
-        limit_s = self._settings().hang_timeout_ms / 1000 if self._has_beaten else START_TIMEOUT_S
+        limit_s = self._settings().service.hang_timeout_ms / 1000 if self._has_beaten else START_TIMEOUT_S
         return self._clock.monotonic_s() - self._beat_s > limit_s
 
     async def _back_off(self) -> None:
         lived_s = self._clock.monotonic_s() - self.start_s
         self._failures = 1 if lived_s >= STABLE_S else self._failures + 1
-        settings = self._settings()
+        settings = self._settings().service
         delay_ms = min(settings.restart_max_ms, settings.restart_base_ms * 2 ** min(self._failures - 1, 20))
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._stopping.wait(), delay_ms / 1000)

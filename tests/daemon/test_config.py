@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jird_daemon.config import Configuration
+from jird_daemon.config import Configuration, read_settings_file, settings_file
 from jird_settings import SettingsError
 
 
@@ -50,3 +50,12 @@ def test_open_bind_without_token_is_refused(tmp_path: Path) -> None:
 def test_missing_file_of_authorities_is_refused(tmp_path: Path, table: str) -> None:
     with pytest.raises(SettingsError, match=r"ca_file.* cannot be read: No such file"):
         Configuration(write(tmp_path / "jird.toml", f'{table}ca_file = "{tmp_path}/none.pem"\n'), os.environ)
+
+
+def test_child_gets_the_settings_in_effect_without_the_token(tmp_path: Path) -> None:
+    """J99: what is in the file by then does not matter to it."""
+    text = '[network]\nallow_private = ["10.0.0.0/8"]\nresolve = { "a.test" = "10.0.0.1" }\n[[hosts]]\nmatch = "a.*"\n'
+    configuration = Configuration(write(tmp_path / "jird.toml", text), {"JIRD_ADMIN_TOKEN": "t" * 40})
+    given = read_settings_file(settings_file(configuration.settings()))
+    assert given.admin_token is None
+    assert (given.network, given.hosts) == (configuration.settings().network, configuration.settings().hosts)

@@ -136,7 +136,7 @@ async def test_each_request_gets_its_own_answer(pair: Pair) -> None:
         call(CollectGarbage(), timeout_s=DEADLINE_S),
         call(ProbeParsers(), timeout_s=DEADLINE_S),
         call(AcknowledgeView(3), timeout_s=DEADLINE_S),
-        call(Reload(), timeout_s=DEADLINE_S),
+        call(Reload(b""), timeout_s=DEADLINE_S),
         call(Shutdown(), timeout_s=DEADLINE_S),
         call(ReportDamage("a.qix", "offset 8"), timeout_s=DEADLINE_S),
     )

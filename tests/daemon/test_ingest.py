@@ -1,6 +1,7 @@
 """The ingest process itself: started as serve starts it, told over the control channel, killed, started again."""
 
 import asyncio
+import dataclasses
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from jird_daemon.clock import SystemClock
+from jird_daemon.config import encode_settings
 from jird_daemon.control import (
     Checkpoint,
     CollectGarbage,
@@ -48,9 +50,8 @@ class Ingest:
         self.heartbeat = Heartbeat()
         self.supervisor = Supervisor(
             (sys.executable, "-m", "jird_daemon.ingest"),
-            directory / "jird.toml",
             lock.fileno(),
-            lambda: settings.service,
+            lambda: settings,
             SystemClock(),
             dict(os.environ),
             self._take,
@@ -220,11 +221,8 @@ async def test_reload_takes_new_settings_and_keeps_runs_going(origin: Origin, tm
     async with ingesting(origin, tmp_path, {"crawl": {"delay_ms": 600_000}}, fast=False) as ingest:
         run_id = await ingest.start(origin.url("/"))
         origin.log.wait_for_path("/robots.txt")
-        config = tmp_path / "jird.toml"
-        config.write_text(
-            config.read_text().replace("user_agent", "#").replace("[crawl]", '[crawl]\nuser_agent = "new"')
-        )
-        await ingest.supervisor.call(Reload(), timeout_s=DEADLINE_S)
+        fresh = dataclasses.replace(ingest.settings, crawl=dataclasses.replace(ingest.settings.crawl, user_agent="new"))
+        await ingest.supervisor.call(Reload(encode_settings(fresh)), timeout_s=DEADLINE_S)
         assert ingest.run(run_id).state == RunState.RUNNING
         await ingest.until(lambda: ingest.heartbeat.active_run_ids == (run_id,), "the run is active again")
 

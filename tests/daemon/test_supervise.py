@@ -19,7 +19,7 @@ from jird_daemon.clock import SystemClock
 from jird_daemon.control import Checkpoint, Heartbeat, StopCrawl, ViewChanged
 from jird_daemon.errors import NotReadyError
 from jird_daemon.supervise import Supervisor
-from jird_settings import Service
+from jird_settings import Service, Settings
 
 STUB = Path(__file__).with_name("stub_ingest.py")
 DEADLINE_S = 30.0
@@ -34,9 +34,8 @@ class Watched:
         self.beat = asyncio.Event()
         self.supervisor = Supervisor(
             (sys.executable, str(STUB)),
-            Path("/etc/x.toml"),
             lock_fd,
-            lambda: settings,
+            lambda: Settings(service=settings),
             SystemClock(),
             {**os.environ, **environ},
             self.take,
@@ -207,9 +206,9 @@ def test_child_dies_with_its_parent(tmp_path: Path) -> None:
 
 
 def test_arguments_survive_their_way() -> None:
-    arguments = IngestArguments(control_fd=5, lock_fd=6, parent_pid=7, config=Path("/a b.toml"), is_restart=True)
+    arguments = IngestArguments(control_fd=5, lock_fd=6, parent_pid=7, settings_fd=8, is_restart=True)
     assert IngestArguments.parse(arguments.to_argv()) == arguments
-    bare = IngestArguments(control_fd=5, lock_fd=6, parent_pid=7, config=None, is_restart=False)
+    bare = IngestArguments(control_fd=5, lock_fd=6, parent_pid=7, settings_fd=8, is_restart=False)
     assert IngestArguments.parse(bare.to_argv()) == bare
 
 

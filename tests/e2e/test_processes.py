@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import grpc
 import pytest
 
 from jird.v1 import crawl_service_pb2 as crawl_pb
@@ -40,7 +41,19 @@ def daemon(site: Origin, tmp_path: Path) -> Iterator[Daemon]:
 
 
 def checkpoint(daemon: Daemon) -> None:
-    daemon.stub(index_grpc.IndexServiceStub).Checkpoint(index_pb.CheckpointRequest(), timeout=CALL_TIMEOUT_S)
+    """Checkpoint; it is refused while the index is being made anew, as after a kill before the first checkpoint."""
+    call = daemon.stub(index_grpc.IndexServiceStub).Checkpoint
+
+    def is_done() -> bool:
+        try:
+            call(index_pb.CheckpointRequest(), timeout=CALL_TIMEOUT_S)
+        except grpc.RpcError as error:
+            if error.code() != grpc.StatusCode.FAILED_PRECONDITION:
+                raise
+            return False
+        return True
+
+    wait_until(is_done, "a checkpoint")
 
 
 def is_ready(daemon: Daemon) -> bool:
@@ -81,6 +94,24 @@ def test_crawl_goes_on_when_ingest_is_killed_and_search_answers_meanwhile(daemon
     ended = daemon.wait_for_run(run.run_id)
     assert ended.state == crawl_pb.CRAWL_RUN_STATE_COMPLETED
     assert ended.counts.ingested_count == PAGES + 1
+    wait_for_all(daemon)
+
+
+@pytest.mark.parametrize("change", ["broken", "state_dir"])
+def test_ingest_is_replaced_under_the_settings_in_effect_whatever_the_file_holds(
+    daemon: Daemon, site: Origin, change: str
+) -> None:
+    """A file that is being edited, or was refused, or asks for what waits for the next start."""
+    text = daemon.config_file.read_text()
+    if change == "state_dir":
+        text = text.replace(str(daemon.state_dir), f"{daemon.state_dir}-2")
+    else:
+        text = text.replace("[crawl]", "[crawl]\nno_such_setting = 1")
+    daemon.config_file.write_text(text)
+    os.kill(daemon.program.pid, signal.SIGHUP)
+    daemon.program.wait_for_log("reload.")
+    kill_process(daemon.pids()["ingest"])
+    assert daemon.crawl(site.url("/")).counts.ingested_count == PAGES + 1
     wait_for_all(daemon)
 
 
