@@ -6,6 +6,7 @@ import click
 
 from jird.v1.crawl_service_pb2 import (
     CRAWL_RUN_STATE_COMPLETED,
+    CRAWL_RUN_STATE_PAUSED,
     CRAWL_RUN_STATE_RUNNING,
     CrawlLogEntry,
     CrawlRun,
@@ -29,6 +30,9 @@ from jird_client.text import plain, readable_url, size
 
 # A daemon that systemd restarts is back in a few seconds, and goes on with its runs.
 RESTART_WAIT_S = 30.0
+
+# A run may have a thousand.
+SEEDS_SHOWN = 5
 
 # Why an origin is not asked now: the daemon's words, for people.
 WAITING_WORDS = {
@@ -127,11 +131,13 @@ def _waiting(queue: OriginQueue) -> str:
 def run_report(run: CrawlRun) -> str:
     """Return everything that a person asks about a run."""
     counts = run.counts
+    seeds = " ".join(readable_url(seed) for seed in run.seeds[:SEEDS_SHOWN])
+    seeds += " ..." if len(run.seeds) > SEEDS_SHOWN else ""
     head = facts(
         [
             ("run", f"{run.run_id} {plain(run.name)}".strip()),
             ("state", _state(run) + _ending(run)),
-            ("seeds", " ".join(readable_url(seed) for seed in run.seeds[:5]) + (" ..." if len(run.seeds) > 5 else "")),
+            ("seeds", seeds),
             ("scope", enum_name(CrawlScope.DESCRIPTOR, run.scope).replace("_", "-")),
             ("limits", f"depth {run.max_depth}, {run.max_pages:,} requests, {run.max_frontier:,} queued"),
             ("started", moment(run.create_time)),
@@ -141,6 +147,7 @@ def run_report(run: CrawlRun) -> str:
             ("others", _others(run)),
             ("queued", f"{counts.queued_count:,} ({counts.waiting_count:,} wait for a retry)"),
             ("not followed", _not_followed(run)),
+            ("to go on", _resuming(run, seeds)),
         ]
     )
     endings = [(exit_code_name(code), f"{count:,}") for code, count in sorted(counts.exit_code_counts.items())]
@@ -174,6 +181,12 @@ def _ending(run: CrawlRun) -> str:
     if not reason:
         return ""
     return f" ({reason})" if run.scope_reached or run.state != CRAWL_RUN_STATE_COMPLETED else f" ({reason}, not all)"
+
+
+def _resuming(run: CrawlRun, seeds: str) -> str:
+    if run.state != CRAWL_RUN_STATE_PAUSED:
+        return ""
+    return f"jirdctl crawl start {seeds if len(run.seeds) <= SEEDS_SHOWN else 'with the same seeds'}"
 
 
 def _others(run: CrawlRun) -> str:

@@ -117,6 +117,15 @@ def test_progress_says_why_an_origin_waits_and_until_when(daemon: FakeDaemon, ca
     assert "(https://docs.test waits until 2026-11-30T20:43:14Z: it answered 401 or 403)" in capsys.readouterr().err
 
 
+def test_paused_run_says_how_it_goes_on(daemon: FakeDaemon, capsys: Captured) -> None:
+    """J166: a restart leaves a run paused; starting its seeds again resumes it (J164)."""
+    assert ctl(daemon, "crawl", "show", "4") == 0
+    assert "to go on" not in capsys.readouterr().out
+    daemon.run = make_run("PAUSED", "RESTART")
+    assert ctl(daemon, "crawl", "show", "4") == 0
+    assert "to go on  jirdctl crawl start https://docs.test/\n" in capsys.readouterr().out
+
+
 def test_verified_index_is_said_to_be_sound(daemon: FakeDaemon, capsys: Captured) -> None:
     assert ctl(daemon, "index", "verify") == 0
     assert capsys.readouterr().out.startswith("no damage\n3,214 documents in 1 segment;")
