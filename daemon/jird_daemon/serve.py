@@ -43,6 +43,7 @@ ACKNOWLEDGE_TIMEOUT_S = 30.0
 RELOAD_TIMEOUT_S = 30.0
 REPORT_TIMEOUT_S = 30.0
 CHECK_PAUSE_S = 0.2  # between some 64 MiB of the background check: a tenth of one core and of a disk
+FIRST_VIEW_WAIT_S = 10.0  # ingest's start and the replay of a checkpoint's distance
 CHECK_IDLE_S = 30.0  # when everything in the view has been checked
 
 INGEST_COMMAND = (sys.executable, "-m", "jird_daemon.ingest")
@@ -77,6 +78,7 @@ class Serve:
         self._refusing = asyncio.Event()
         self._reloading = asyncio.Lock()
         self._views: asyncio.Queue[View] = asyncio.Queue()
+        self._view_taken = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._stages = StopStages(self._notifier)
         self._supervisor: Supervisor | None = None
@@ -131,8 +133,24 @@ class Serve:
         self._begin("views", self._follow_views(searcher, supervisor))
         self._begin("tend", self._tend(backend))
         self._begin("check", self._check_segments(searcher))
+        await self._wait_for_view(store, searcher)
         self._notifier.ready(await self._status(backend))
         _log.info("ready", generation=searcher.view.generation if searcher.view else None)
+
+    async def _wait_for_view(self, store: Store, searcher: Searcher) -> None:
+        """Wait for ingest's first view where what was published last does not hold all that is stored.
+
+        After a kill the changes since the last checkpoint are indexed again in a moment, so that whoever waits for
+        READY=1 finds what was found before. A rebuild takes longer: jird is ready without it.
+        """
+        with store.read() as txn:
+            wanted = txn.number(INDEX_GENERATION)
+        if (view := searcher.view) is not None and view.generation >= wanted:
+            return
+        waits = [asyncio.create_task(event.wait()) for event in (self._view_taken, self._stop_wanted)]
+        await asyncio.wait(waits, timeout=FIRST_VIEW_WAIT_S, return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
 
     async def _acquire_lock(self) -> StateLock:
         deadline_s = self._clock.monotonic_s() + LOCK_WAIT_S
@@ -209,6 +227,7 @@ class Serve:
             except (JirdError, OSError) as error:
                 _log.warning("view.failed", generation=view.generation, message=error, action="the older one stays")
                 continue
+            self._view_taken.set()
             # An ingest process that is stopping or gone needs no answer: its successor starts from the manifest.
             with contextlib.suppress(JirdError, TimeoutError):
                 await supervisor.call(AcknowledgeView(view.sequence), timeout_s=ACKNOWLEDGE_TIMEOUT_S)

@@ -125,11 +125,13 @@ def test_hung_ingest_is_replaced(daemon: Daemon, site: Origin) -> None:
 
 
 def test_killed_daemon_finds_again_all_that_it_found(daemon: Daemon, site: Origin) -> None:
+    """From READY=1 on, although no checkpoint had been made before the kill."""
     daemon.crawl(site.url("/"))
     wait_for_all(daemon)
     daemon.kill()
     daemon.start()
-    wait_for_all(daemon)
+    assert is_ready(daemon)
+    assert daemon.search("common").match_count == PAGES
 
 
 def test_run_of_a_killed_daemon_is_paused_and_can_be_resumed(daemon: Daemon, site: Origin) -> None:

@@ -197,13 +197,16 @@ def _word_edge(text: str, at: int, *, is_start: bool) -> int:
 
     A run of an unspaced script may be cut between its characters. A word longer than EDGE_CHARS is cut.
     """
-    low = max(0, at - EDGE_CHARS)
-    around = text[low : at + EDGE_CHARS]
-    for token in tokenize(around):
-        if not token.start < at - low < token.end or token.kind & (TokenKind.BIGRAM | TokenKind.JOINED):
+    if at <= 0 or text[at - 1].isspace() or text[at].isspace():
+        return at  # no word is there to be cut
+    before, after = text[max(0, at - EDGE_CHARS) : at], text[at : at + EDGE_CHARS]
+    head, tail = before.split()[-1], after.split(maxsplit=1)[0]  # no word goes across a blank
+    cut, begins, ends = len(head), len(head) < len(before) or at <= EDGE_CHARS, len(tail) < EDGE_CHARS
+    for token in tokenize(head + tail):
+        if not token.start < cut < token.end or token.kind & (TokenKind.BIGRAM | TokenKind.JOINED):
             continue
-        is_whole = (token.start > 0 or low == 0) and (token.end < len(around) or low + len(around) == len(text))
-        return low + (token.end if is_start else token.start) if is_whole else at
+        is_whole = (token.start > 0 or begins) and (token.end < cut + len(tail) or ends)
+        return at - cut + (token.end if is_start else token.start) if is_whole else at
     return at
 
 
