@@ -30,7 +30,7 @@ build/.proto: $(wildcard proto/jird/v1/*.proto) scripts/gen_proto.py | runtime-e
 	@mkdir -p build && touch $@
 
 native: build/.native
-build/.native: $(wildcard native/qix/*.c native/qix/*.h) native/build_qix.py | runtime-env
+build/.native: $(wildcard native/qix/*.[ch] native/page/*.[ch] native/build_*.py) | runtime-env
 	$(BIN)/python setup.py -q build_ext --inplace
 	@mkdir -p build && touch $@
 
@@ -90,4 +90,4 @@ deb: env ## build build/jird_VERSION_ARCH.deb
 	$(BIN)/python scripts/make_deb.py
 
 clean: ## remove what was built, but not ./data
-	rm -rf build dist $(VENV) native/jird_native/_qix.c native/jird_native/*.so proto/jird/v1/*_pb2*.py*
+	rm -rf build dist $(VENV) native/jird_native/_*.c native/jird_native/*.so proto/jird/v1/*_pb2*.py*

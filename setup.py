@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: the C extension, and generated code before anything is collected."""
+"""What pyproject.toml cannot say: the C extensions, and generated code before anything is collected."""
 
 import subprocess
 import sys
@@ -18,4 +18,7 @@ class BuildWithProto(build):
         super().run()
 
 
-setup(cffi_modules=["native/build_qix.py:ffibuilder"], cmdclass={"build": BuildWithProto})
+setup(
+    cffi_modules=["native/build_qix.py:ffibuilder", "native/build_page.py:ffibuilder"],
+    cmdclass={"build": BuildWithProto},
+)

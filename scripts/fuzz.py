@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+NATIVE = ROOT / "native"
 BUILD = ROOT / "build" / "fuzz"
 SANITIZERS = ("-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=undefined")
 INPUT_BYTES_MAX = 30_000
@@ -19,21 +20,21 @@ INPUT_BYTES_MAX = 30_000
 
 def targets() -> list[str]:
     """Names of the targets: native/fuzz/fuzz_NAME.c."""
-    return sorted(path.stem.removeprefix("fuzz_") for path in (ROOT / "native" / "fuzz").glob("fuzz_*.c"))
+    return sorted(path.stem.removeprefix("fuzz_") for path in (NATIVE / "fuzz").glob("fuzz_*.c"))
 
 
 def build(clang: str, target: str) -> Path:
     """Compile a target with everything it could need."""
     BUILD.mkdir(parents=True, exist_ok=True)
-    sources = [ROOT / "native" / "fuzz" / f"fuzz_{target}.c", *sorted((ROOT / "native" / "qix").glob("*.c"))]
-    flags = ("-std=c11", "-g", "-O1", *SANITIZERS, f"-I{ROOT / 'native' / 'qix'}")
+    sources = [NATIVE / "fuzz" / f"fuzz_{target}.c", *sorted(NATIVE.glob("qix/*.c")), *sorted(NATIVE.glob("page/*.c"))]
+    flags = ("-std=c11", "-g", "-O1", *SANITIZERS, f"-I{NATIVE / 'qix'}", f"-I{NATIVE / 'page'}")
     subprocess.run([clang, *flags, *map(str, sources), "-lm", "-o", str(BUILD / target)], check=True)
     return BUILD / target
 
 
 def fuzz(program: Path, target: str, seconds: int) -> bool:
     """Run a target for some seconds; True if nothing was found."""
-    corpus, seeds = BUILD / f"corpus_{target}", ROOT / "native" / "fuzz" / "corpus" / target
+    corpus, seeds = BUILD / f"corpus_{target}", NATIVE / "fuzz" / "corpus" / target
     corpus.mkdir(exist_ok=True)
     folders = [str(corpus), *([str(seeds)] if seeds.is_dir() else [])]
     options = (f"-max_total_time={seconds}", f"-max_len={INPUT_BYTES_MAX}", "-print_final_stats=1", "-verbosity=0")

@@ -25,7 +25,7 @@ def build(compiler: str) -> None:
     """Copy the package and build its extension in place there."""
     package = BUILD / "jird_native"
     shutil.rmtree(package, ignore_errors=True)
-    shutil.copytree(ROOT / "native" / "jird_native", package, ignore=shutil.ignore_patterns("*.so", "_qix.c*"))
+    shutil.copytree(ROOT / "native" / "jird_native", package, ignore=shutil.ignore_patterns("*.so", "_*.c*"))
     command: list[str | Path] = [
         sys.executable,
         "setup.py",

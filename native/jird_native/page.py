@@ -1,0 +1,166 @@
+"""The page walk, as Python sees it: one pass in C over a tree that an HTML parser has built.
+
+The walk knows no HTML: what elements mean is the caller's table. It reads the tree through the parser's own C
+functions, which it finds in the parser's extension module; native/page/page_api.h describes rules and results.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jird_native._page import ffi, lib
+
+HAS_ROLES: int = lib.PAGE_HAS_ROLES
+"""Hint: some element has a role attribute."""
+HAS_HIDDEN: int = lib.PAGE_HAS_HIDDEN
+"""Hint: some element has a hidden attribute."""
+HAS_STYLES: int = lib.PAGE_HAS_STYLES
+"""Hint: some style attribute hides its element."""
+FULL_NODES: int = lib.PAGE_FULL_NODES
+FULL_DEPTH: int = lib.PAGE_FULL_DEPTH
+FULL_TEXT: int = lib.PAGE_FULL_TEXT
+FULL_LINKS: int = lib.PAGE_FULL_LINKS
+ROOT_ROLE: int = lib.PAGE_ROOT
+"""Role of the item that holds the attributes of the document's first element."""
+ITEM_FIELDS = 8
+"""Numbers of an item: role, flags, range, has_headline, text, alt, attribute_start, attribute_count."""
+
+
+@dataclass(frozen=True, slots=True)
+class ElementRule:
+    """What an element means; the numbers are those of page_api.h."""
+
+    layout: int = 0
+    role: int = 0
+    flags: int = 0
+    marker: int = -1
+    is_headline: bool = False
+    may_take_role: bool = False
+    is_always_shown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PageRules:
+    """Everything that a walk is told before its first page."""
+
+    elements: Mapping[int, ElementRule]  # by the parser's number of the tag
+    names: Mapping[str, ElementRule]  # elements that the parser has no number for
+    landmarks: Mapping[str, ElementRule]  # by ARIA role
+    attributes: Sequence[str]  # those that items give
+    muted: ElementRule  # what a hidden element means
+    headline_flag: int
+    text_tag: int
+    known_tag_max: int  # highest number of a tag that is the same on every page
+    depth_max: int
+    nodes_max: int
+    chars_max: int
+    label_chars_max: int
+    markers_max: int
+    links_max: int
+    images_max: int
+    head_max: int
+    times_max: int
+
+
+@dataclass(slots=True)
+class PageData:
+    """What a walk found, as flat lists; strings and ranges are referred to by number, -1 for none."""
+
+    text: str
+    strings: list[str]
+    ranges: list[int]  # kind, start, end of each
+    items: list[int]  # ITEM_FIELDS of each
+    attributes: list[int]  # name (number in PageRules.attributes), value (string) of each
+    full: int  # set of FULL_...
+
+
+class PageWalk:
+    """Walks trees of one parser. Not for several threads at once."""
+
+    def __init__(self, rules: PageRules, library: str) -> None:
+        """Prepare.
+
+        Args:
+            rules: What to look for.
+            library: Path of the loaded extension module whose trees are walked.
+
+        Raises:
+            NotImplementedError: The library does not export what the walk needs.
+        """
+        self._tree = ffi.gc(lib.page_tree_of_library(library.encode()), lib.page_tree_free)
+        if not self._tree:
+            raise NotImplementedError(f"{library} does not export the functions of its tree")
+        self._walk = ffi.gc(lib.page_walk_new(), lib.page_walk_free)
+        if not self._walk:
+            raise MemoryError("page walk")
+        self._kept: list[object] = []  # what the rules point to
+        self._rules = self._encode_rules(rules)
+        self._result = ffi.new("page_result *")
+
+    def walk(self, root: int, hints: int) -> PageData:
+        """Walk the tree from a node on.
+
+        Args:
+            root: Address of the node; its tree must stay alive during the call.
+            hints: HAS_... of what the page may hold.
+
+        Raises:
+            MemoryError: The page needs more than there is.
+        """
+        result = self._result
+        if lib.page_walk_run(self._walk, self._tree, self._rules, ffi.cast("void *", root), hints, result) != 0:
+            raise MemoryError("page walk")
+        return PageData(
+            _text(result.text, result.text_bytes),
+            _text(result.strings, result.string_bytes).split("\0"),
+            _numbers(result.ranges, 3 * result.range_count),
+            _numbers(result.items, ITEM_FIELDS * result.item_count),
+            _numbers(result.attributes, 2 * result.attribute_count),
+            result.full,
+        )
+
+    def _encode_rules(self, rules: PageRules) -> object:
+        elements = ffi.new("page_element[]", rules.known_tag_max + 1)
+        for number, rule in rules.elements.items():
+            elements[number] = _element(rule)
+        names, landmarks = self._names(rules.names), self._names(rules.landmarks)
+        attributes = self._keep(ffi.new("char *[]", [self._string(name) for name in rules.attributes]))
+        self._keep(elements)
+        return ffi.new(
+            "page_rules *",
+            {
+                "elements": elements, "element_count": len(elements), "names": names, "name_count": len(rules.names),
+                "landmarks": landmarks, "landmark_count": len(rules.landmarks), "attributes": attributes,
+                "attribute_count": len(rules.attributes), "muted": _element(rules.muted),
+                "headline_flag": rules.headline_flag, "text_tag": rules.text_tag, "depth_max": rules.depth_max,
+                "nodes_max": rules.nodes_max, "chars_max": rules.chars_max, "label_chars_max": rules.label_chars_max,
+                "markers_max": rules.markers_max, "links_max": rules.links_max, "images_max": rules.images_max,
+                "head_max": rules.head_max, "times_max": rules.times_max,
+            },
+        )  # fmt: skip
+
+    def _names(self, rules: Mapping[str, ElementRule]) -> object:
+        rows = [{"name": self._string(name), "element": _element(rule)} for name, rule in rules.items()]
+        return self._keep(ffi.new("page_name[]", rows))
+
+    def _string(self, text: str) -> object:
+        return self._keep(ffi.new("char[]", text.encode()))
+
+    def _keep(self, data: object) -> object:
+        self._kept.append(data)
+        return data
+
+
+def _element(rule: ElementRule) -> dict[str, int]:
+    return {
+        "is_known": 1, "layout": rule.layout, "role": rule.role, "is_headline": rule.is_headline,
+        "may_take_role": rule.may_take_role, "is_always_shown": rule.is_always_shown, "marker": rule.marker,
+        "flags": rule.flags,
+    }  # fmt: skip
+
+
+def _text(data: object, size: int) -> str:
+    return str(ffi.buffer(data, size), "utf-8", "replace") if size else ""
+
+
+def _numbers(rows: object, count: int) -> list[int]:
+    return ffi.unpack(ffi.cast("int32_t *", rows), count) if count else []

@@ -1,0 +1,134 @@
+/* What Python sees of the page walk: plain declarations that C includes and cffi reads.
+ *
+ * The walk reads a parsed HTML tree once and gives its running text, the ranges that the markup made of it, and the
+ * elements whose attributes matter. What an element means is the caller's table, so that this code knows no HTML. */
+
+enum page_layout { PAGE_INLINE, PAGE_BLOCK, PAGE_CELL };
+
+enum page_role {
+    PAGE_NO_ROLE,
+    PAGE_ANCHOR,
+    PAGE_FRAME,
+    PAGE_IMAGE,
+    PAGE_SOURCE,
+    PAGE_META,
+    PAGE_LINK,
+    PAGE_BASE,
+    PAGE_TITLE,
+    PAGE_TIME,
+    PAGE_LINE_BREAK,
+    PAGE_PREFORMATTED,
+    PAGE_SKIPPED,
+    PAGE_MUTED,
+    PAGE_FOREIGN,
+    PAGE_DIALOG,
+    PAGE_ROOT, /* of an item alone: the document's first element */
+};
+
+/* The meaning of an element; zero bytes are an element without any. */
+typedef struct page_element {
+    uint8_t is_known;
+    uint8_t layout; /* enum page_layout */
+    uint8_t role;   /* enum page_role */
+    uint8_t is_headline;
+    uint8_t may_take_role;   /* an ARIA role of a landmark makes it that landmark */
+    uint8_t is_always_shown; /* attributes do not hide it */
+    int16_t marker;          /* kind of the range that it opens; -1 for none */
+    uint32_t flags;          /* of links in it */
+} page_element;
+
+/* An element by its name, or by the ARIA role that makes it one. */
+typedef struct page_name {
+    const char *name;
+    page_element element;
+} page_name;
+
+/* Everything the walk needs to know; the caller keeps the arrays alive. */
+typedef struct page_rules {
+    const page_element *elements; /* by the parser's number of the tag */
+    size_t element_count;
+    const page_name *names; /* elements that the parser has no number for */
+    size_t name_count;
+    const page_name *landmarks; /* by ARIA role, in lower case */
+    size_t landmark_count;
+    const char *const *attributes; /* those that items give, by their number */
+    size_t attribute_count;
+    page_element muted;     /* the meaning of a hidden element */
+    uint32_t headline_flag; /* among flags: the link stands in a headline */
+    uintptr_t text_tag;     /* the parser's number of text nodes */
+    uint32_t depth_max;     /* open elements whose structure is read */
+    uint32_t nodes_max;
+    uint32_t chars_max;       /* of the text */
+    uint32_t label_chars_max; /* of the text of a link that is not shown */
+    uint32_t markers_max;
+    uint32_t links_max;
+    uint32_t images_max;
+    uint32_t head_max; /* of meta, link and base, each */
+    uint32_t times_max;
+} page_rules;
+
+/* What the page's source says need not be looked for in the tree. */
+#define PAGE_HAS_ROLES 1
+#define PAGE_HAS_HIDDEN 2
+#define PAGE_HAS_STYLES 4
+
+/* Limits that were met. */
+#define PAGE_FULL_NODES 1
+#define PAGE_FULL_DEPTH 2
+#define PAGE_FULL_TEXT 4
+#define PAGE_FULL_LINKS 8
+
+/* A stretch of the text in code points, in the order in which they begin; start is -1 if nothing was written in it. */
+typedef struct page_range {
+    int32_t kind; /* -1: of a link */
+    int32_t start;
+    int32_t end;
+} page_range;
+
+/* An element whose attributes matter, in tree order. Strings are numbers; -1 for none. */
+typedef struct page_item {
+    int32_t role;
+    int32_t flags;
+    int32_t range; /* number of the range that is a link's text, -1 for none */
+    int32_t has_headline;
+    int32_t text;            /* string: of a title, or of a link that is not shown */
+    int32_t alt;             /* string: of the first picture in a link */
+    int32_t attribute_start; /* in the table of attributes */
+    int32_t attribute_count;
+} page_item;
+
+typedef struct page_attribute {
+    int32_t name;  /* number in the rules */
+    int32_t value; /* string; -1 for an attribute without a value */
+} page_attribute;
+
+/* What a walk found; valid until the next walk with it. */
+typedef struct page_result {
+    const uint8_t *text; /* UTF-8 */
+    size_t text_bytes;
+    const uint8_t *strings; /* UTF-8, each ended by a zero byte */
+    size_t string_bytes;
+    const page_range *ranges;
+    size_t range_count;
+    const page_item *items;
+    size_t item_count;
+    const page_attribute *attributes;
+    size_t attribute_count;
+    uint32_t full; /* PAGE_FULL_... */
+} page_result;
+
+/* How to read a tree. */
+typedef struct page_tree page_tree;
+/* A walk's memory, kept from page to page. */
+typedef struct page_walk page_walk;
+
+/* Find the functions of the HTML parser (lexbor) in the loaded library at `path`; NULL if it lacks one of them. */
+page_tree *page_tree_of_library(const char *path);
+void page_tree_free(page_tree *tree);
+
+page_walk *page_walk_new(void);
+void page_walk_free(page_walk *walk);
+
+/* Walk the tree from the node `root` on. Returns 0, or -1 when memory was short; ret_result is then untouched. */
+int page_walk_run(page_walk *walk, const page_tree *tree, const page_rules *rules, void *root, uint32_t hints,
+                  page_result *ret_result);

@@ -1,0 +1,134 @@
+#include "page_items.h"
+
+#include <string.h>
+
+void page_items_free(page_items *items)
+{
+    qix_bytes_free(&items->items);
+    qix_bytes_free(&items->attributes);
+    qix_bytes_free(&items->strings);
+}
+
+void page_items_reset(page_items *items)
+{
+    items->items.used = items->attributes.used = items->strings.used = 0;
+    items->string_count = 0;
+    items->has_failed = false;
+}
+
+static void add(page_items *items, qix_bytes *to, const void *data, size_t bytes)
+{
+    if (!qix_bytes_add(to, data, bytes))
+        items->has_failed = true;
+}
+
+static int32_t end_string(page_items *items)
+{
+    add(items, &items->strings, "", 1);
+    return items->string_count++;
+}
+
+int32_t page_items_string(page_items *items, const uint8_t *data, size_t bytes)
+{
+    const uint8_t *const zero = bytes > 0 ? memchr(data, 0, bytes) : NULL;
+    add(items, &items->strings, data, zero ? (size_t)(zero - data) : bytes);
+    return end_string(items);
+}
+
+/* The node after `node` in tree order below `top`, whose ancestors are on the stack; NULL at the end. */
+static void *next_below(const page_tree *tree, qix_bytes *stack, void *node)
+{
+    void *found = tree->first_child(node);
+    if (found && qix_bytes_add(stack, &node, sizeof node))
+        return found;
+    found = tree->next(node);
+    while (!found && stack->used > sizeof node) {
+        stack->used -= sizeof node;
+        memcpy(&node, stack->data + stack->used, sizeof node);
+        found = tree->next(node);
+    }
+    return found;
+}
+
+int32_t page_items_text(page_items *items, const page_tree *tree, const page_rules *rules, void *node, char separator,
+                        size_t bytes_max)
+{
+    const size_t start = items->strings.used;
+    qix_bytes stack = {0};
+    bool is_first = true;
+    void *at = tree->first_child(node);
+    add(items, &stack, &node, sizeof node);
+    for (uint32_t i = 0; at && i < rules->nodes_max && items->strings.used - start < bytes_max; i++) {
+        size_t bytes = 0;
+        const uint8_t *const text = tree->tag(at) == rules->text_tag ? tree->text(at, &bytes) : NULL;
+        if (text) {
+            if (separator != 0 && !is_first)
+                add(items, &items->strings, &separator, 1);
+            is_first = false;
+            const uint8_t *const zero = bytes > 0 ? memchr(text, 0, bytes) : NULL;
+            add(items, &items->strings, text, zero ? (size_t)(zero - text) : bytes);
+        }
+        at = next_below(tree, &stack, at);
+    }
+    qix_bytes_free(&stack);
+    return end_string(items);
+}
+
+static int32_t number_of(const page_rules *rules, const uint8_t *name, size_t bytes)
+{
+    for (size_t i = 0; i < rules->attribute_count; i++) {
+        const char *const wanted = rules->attributes[i];
+        if (strncmp(wanted, (const char *)name, bytes) == 0 && wanted[bytes] == 0)
+            return (int32_t)i;
+    }
+    return PAGE_NONE;
+}
+
+static void add_attributes(page_items *items, const page_tree *tree, const page_rules *rules, void *element)
+{
+    for (void *at = tree->first_attribute(element); at; at = tree->next_attribute(at)) {
+        size_t bytes = 0;
+        const uint8_t *const name = tree->attribute_name(at, &bytes);
+        const int32_t number = name ? number_of(rules, name, bytes) : PAGE_NONE;
+        if (number == PAGE_NONE)
+            continue;
+        size_t value_bytes = 0;
+        const uint8_t *const value = tree->attribute_value(at, &value_bytes);
+        const page_attribute row = {number, value ? page_items_string(items, value, value_bytes) : PAGE_NONE};
+        add(items, &items->attributes, &row, sizeof row);
+    }
+}
+
+int32_t page_items_add(page_items *items, const page_tree *tree, const page_rules *rules, const page_item *item,
+                       void *element)
+{
+    const int32_t number = (int32_t)(items->items.used / sizeof *item);
+    const size_t start = items->attributes.used / sizeof(page_attribute);
+    page_item row = *item;
+    add_attributes(items, tree, rules, element);
+    row.attribute_start = (int32_t)start;
+    row.attribute_count = (int32_t)(items->attributes.used / sizeof(page_attribute) - start);
+    add(items, &items->items, &row, sizeof row);
+    return number;
+}
+
+page_item *page_items_at(page_items *items, int32_t number)
+{
+    page_item *const rows = (page_item *)items->items.data;
+    return (size_t)number < items->items.used / sizeof *rows ? rows + number : NULL;
+}
+
+const uint8_t *page_attribute_of(const page_tree *tree, void *element, const char *name, size_t *ret_bytes)
+{
+    for (void *at = tree->first_attribute(element); at; at = tree->next_attribute(at)) {
+        size_t bytes = 0;
+        const uint8_t *const found = tree->attribute_name(at, &bytes);
+        if (found && bytes == strlen(name) && memcmp(found, name, bytes) == 0) {
+            const uint8_t *const value = tree->attribute_value(at, ret_bytes);
+            if (!value)
+                *ret_bytes = 0;
+            return value ? value : (const uint8_t *)"";
+        }
+    }
+    return NULL;
+}

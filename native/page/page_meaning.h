@@ -1,0 +1,10 @@
+/* What an element means on its page: by its tag, or its name, unless an attribute hides it or gives it a role. */
+#ifndef PAGE_MEANING_H
+#define PAGE_MEANING_H
+
+#include "page_tree.h"
+
+/* The meaning of a node that is no text; all zero, with marker -1, for one that has none. `hints` are PAGE_HAS_... */
+page_element page_meaning_of(const page_tree *tree, const page_rules *rules, uint32_t hints, void *node, uintptr_t tag);
+
+#endif

@@ -1,0 +1,47 @@
+/* The running text of a page while the walk goes through it: blanks, lines, and where ranges begin and end.
+ *
+ * Text is collected raw and normalised a run at a time: a run of white space becomes one blank, blocks become lines.
+ * Offsets are known only when the next text is written, because what stands before it (a blank, a line end, nothing)
+ * depends on it; so a range that is opened waits for that. White space is Unicode's, as Python's str.split has it. */
+#ifndef PAGE_TEXT_H
+#define PAGE_TEXT_H
+
+#include "page_guard.h"
+#include "qix_bytes.h"
+
+typedef struct {
+    qix_bytes out;     /* UTF-8 that was written */
+    qix_bytes raw;     /* since the last run was written */
+    qix_bytes ranges;  /* page_range, in the order in which they were opened */
+    qix_bytes opening; /* uint32_t numbers of ranges that wait for text */
+    uint32_t length;   /* code points written */
+    uint32_t chars_max;
+    uint32_t preformatted; /* depth of elements whose white space counts */
+    bool has_raw;          /* also of empty pieces */
+    bool is_full;
+    bool has_failed; /* memory was short, and something is missing */
+    char separator;  /* due before the next text: 0, ' ' or '\n' */
+} page_text;
+
+void page_text_free(page_text *text);
+/* Begin another page; memory is kept. */
+void page_text_reset(page_text *text, uint32_t chars_max);
+
+/* Add a piece that runs on with the one before. */
+void page_text_add(page_text *text, const uint8_t *data, size_t bytes);
+/* End the line: what follows is another block. */
+void page_text_break_line(page_text *text);
+/* Keep what follows a blank apart. */
+void page_text_break_cell(page_text *text);
+/* Begin a range at the next text; gives its number. */
+uint32_t page_text_open(page_text *text, int kind);
+/* End a range after the text so far. */
+void page_text_close(page_text *text, uint32_t range);
+
+/* Bytes of the white space at `p`, of which `left` can be read; 0 if there is none. */
+size_t page_space(const uint8_t *p, size_t left);
+bool page_is_blank(const uint8_t *data, size_t bytes);
+/* Bytes of the first `chars` code points, or of all if there are fewer. */
+size_t page_prefix(const uint8_t *data, size_t bytes, uint32_t chars);
+
+#endif

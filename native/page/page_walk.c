@@ -1,0 +1,182 @@
+/* The walk itself: one loop over the nodes, with a stack of the open elements. */
+#include "page_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "page_meaning.h"
+
+static void break_for(page_walk *w, const page_element *element)
+{
+    if (element->layout == PAGE_BLOCK)
+        page_text_break_line(&w->text);
+    else if (element->layout == PAGE_CELL)
+        page_text_break_cell(&w->text);
+}
+
+static void enter(page_walk *w, open_element *open)
+{
+    const page_element *const element = &open->element;
+    open->flags = w->flags;
+    open->is_muted = w->is_muted;
+    open->anchor = w->anchor;
+    open->range = PAGE_NONE;
+    break_for(w, element);
+    if (element->role != PAGE_NO_ROLE)
+        page_act(w, open->node, element->role);
+    w->flags = open->flags | element->flags;
+    if (element->marker < 0 || w->is_muted || w->marker_count >= w->rules->markers_max)
+        return;
+    w->marker_count++;
+    open->range = (int32_t)page_text_open(&w->text, element->marker);
+    page_item *const anchor = page_item_of(w, open->anchor);
+    if (anchor && element->is_headline)
+        anchor->has_headline = 1;
+}
+
+static void close_anchor(page_walk *w, const open_element *open)
+{
+    const page_item *const item = w->anchor == open->anchor ? NULL : page_item_of(w, w->anchor);
+    if (item && item->range != PAGE_NONE)
+        page_text_close(&w->text, (uint32_t)item->range);
+    w->anchor = open->anchor;
+}
+
+static void leave(page_walk *w, const open_element *open)
+{
+    const uint8_t role = open->element.role;
+    w->flags = open->flags;
+    w->is_muted = open->is_muted;
+    if (open->range != PAGE_NONE)
+        page_text_close(&w->text, (uint32_t)open->range);
+    if (role == PAGE_ANCHOR) {
+        close_anchor(w, open);
+    } else if (role == PAGE_PREFORMATTED) {
+        page_text_break_line(&w->text);
+        w->text.preformatted--;
+    } else if (role == PAGE_FOREIGN) {
+        w->foreign--;
+    }
+    break_for(w, &open->element);
+}
+
+static bool pop(page_walk *w, open_element *ret_open)
+{
+    if (w->open.used == 0)
+        return false;
+    w->open.used -= sizeof *ret_open;
+    memcpy(ret_open, w->open.data + w->open.used, sizeof *ret_open);
+    return true;
+}
+
+/* Read one element up to its children; gives the child to go on with, NULL if there is none to be walked. */
+static void *read_element(page_walk *w, void *node, uintptr_t tag)
+{
+    open_element open = {.node = node, .element = page_meaning_of(w->tree, w->rules, w->hints, node, tag)};
+    void *child = w->tree->first_child(node);
+    enter(w, &open);
+    if (!child || page_is_leaf(open.element.role)) {
+        leave(w, &open);
+        return NULL;
+    }
+    if (w->open.used / sizeof open >= w->rules->depth_max) {
+        w->full |= PAGE_FULL_DEPTH;
+        page_read_flat(w, child);
+        leave(w, &open);
+        return NULL;
+    }
+    if (qix_bytes_add(&w->open, &open, sizeof open))
+        return child;
+    w->text.has_failed = true;
+    return NULL;
+}
+
+static void walk_all(page_walk *w, void *node)
+{
+    open_element open;
+    uint32_t left = w->rules->nodes_max;
+    for (; left > 0; left--) {
+        const uintptr_t tag = w->tree->tag(node);
+        void *following = NULL;
+        if (tag == w->rules->text_tag)
+            page_add_text(w, node);
+        else
+            following = read_element(w, node, tag);
+        if (!following)
+            following = w->tree->next(node);
+        while (!following && pop(w, &open)) {
+            leave(w, &open);
+            following = w->tree->next(open.node);
+        }
+        if (!following)
+            break;
+        node = following;
+    }
+    if (left == 0)
+        w->full |= PAGE_FULL_NODES;
+    while (pop(w, &open))
+        leave(w, &open);
+}
+
+static void reset(page_walk *w, const page_tree *tree, const page_rules *rules, uint32_t hints)
+{
+    page_text_reset(&w->text, rules->chars_max);
+    page_items_reset(&w->items);
+    w->open.used = 0;
+    w->tree = tree;
+    w->rules = rules;
+    w->hints = hints;
+    w->full = w->flags = w->foreign = w->marker_count = 0;
+    w->anchor = PAGE_NONE;
+    w->is_muted = w->has_title = false;
+    memset(w->counts, 0, sizeof w->counts);
+}
+
+static void give(const page_walk *w, page_result *ret_result)
+{
+    *ret_result = (page_result){
+        .text = w->text.out.data,
+        .text_bytes = w->text.out.used,
+        .strings = w->items.strings.data,
+        .string_bytes = w->items.strings.used,
+        .ranges = (const page_range *)w->text.ranges.data,
+        .range_count = w->text.ranges.used / sizeof(page_range),
+        .items = (const page_item *)w->items.items.data,
+        .item_count = w->items.items.used / sizeof(page_item),
+        .attributes = (const page_attribute *)w->items.attributes.data,
+        .attribute_count = w->items.attributes.used / sizeof(page_attribute),
+        .full = w->full,
+    };
+}
+
+page_walk *page_walk_new(void)
+{
+    return calloc(1, sizeof(page_walk));
+}
+
+void page_walk_free(page_walk *walk)
+{
+    if (!walk)
+        return;
+    page_text_free(&walk->text);
+    page_items_free(&walk->items);
+    qix_bytes_free(&walk->open);
+    qix_bytes_free(&walk->flat);
+    free(walk);
+}
+
+int page_walk_run(page_walk *walk, const page_tree *tree, const page_rules *rules, void *root, uint32_t hints,
+                  page_result *ret_result)
+{
+    reset(walk, tree, rules, hints);
+    if (tree->type(root) == PAGE_TYPE_ELEMENT)
+        page_add_item(walk, root, PAGE_ROOT, PAGE_NONE, PAGE_NONE);
+    walk_all(walk, root);
+    page_text_break_line(&walk->text);
+    if (walk->text.is_full)
+        walk->full |= PAGE_FULL_TEXT;
+    if (walk->text.has_failed || walk->items.has_failed)
+        return -1;
+    give(walk, ret_result);
+    return 0;
+}
