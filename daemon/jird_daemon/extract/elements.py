@@ -165,3 +165,7 @@ TEXT_ID = _IDS["#text"]
 ELEMENTS_BY_ID = {_IDS[name]: element for name, element in ELEMENTS.items() if _IDS[name] <= KNOWN_TAG_MAX}
 # Elements that authors give the role of a landmark; others have one by themselves.
 LANDMARK_IDS = frozenset({_IDS["div"], _IDS["section"], _IDS["ul"]})
+# Elements that the parser has no number for, as long as a page does not use them.
+UNNUMBERED_ELEMENTS = {name: element for name, element in ELEMENTS.items() if _IDS[name] > KNOWN_TAG_MAX}
+# Elements that no attribute hides: whole pages are hidden until a script has run.
+SHOWN_IDS = frozenset({_IDS["html"], _IDS["body"]})

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from jird_daemon.extract.limits import IMAGE_ALT_CHARS_MAX, IMAGES_MAX
-from jird_daemon.extract.walk import Attributes, PageTree
+from jird_daemon.extract.tree import Attributes, PageTree
 from jird_daemon.store.tables import Image
 from jird_daemon.url.canonical import split
 from jird_daemon.url.policy import UrlPolicy

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from jird_daemon.errors import InvalidUrlError
 from jird_daemon.extract.elements import LocationFlag
 from jird_daemon.extract.limits import ANCHOR_CHARS_MAX, DIRECTIVE_CHARS_MAX, DOCUMENT_LINKS_MAX
-from jird_daemon.extract.walk import Attributes, PageTree, RawLink
+from jird_daemon.extract.tree import Attributes, PageTree, RawLink
 from jird_daemon.store.tables import Link
 from jird_daemon.url.canonical import html_link, origin_of, split
 from jird_daemon.url.link_header import parse_link_header
@@ -175,16 +175,17 @@ class LinkReader:
         return False
 
     def _text_of(self, raw: RawLink) -> str:
-        text = raw.text
-        if raw.range is not None and raw.range.start >= 0:
-            text = self._text[raw.range.start : raw.range.end]
+        if raw.start >= 0:
+            text = self._text[raw.start : raw.end]
             if "\n" in text:
                 text = " ".join(text.split())
+        else:
+            text = _words(raw.text)
         if not text:
-            text = raw.alt
-            if not text:
-                title = raw.attributes.get("title") or raw.attributes.get("aria-label") or raw.attributes.get("alt")
-                text = " ".join(title[: 4 * ANCHOR_CHARS_MAX].split()) if title else ""
+            attributes = raw.attributes
+            text = _words(raw.alt) or _words(
+                attributes.get("title") or attributes.get("aria-label") or attributes.get("alt") or ""
+            )
         return text[:ANCHOR_CHARS_MAX]
 
     def _make(
@@ -205,6 +206,10 @@ class LinkReader:
             if target.startswith(prefix) and target[len(prefix)] in "/:":
                 return IN_LINK
         return OUT_LINK
+
+
+def _words(text: str) -> str:
+    return " ".join(text[: 4 * ANCHOR_CHARS_MAX].split()) if text else ""
 
 
 def rel_words(value: str | None) -> frozenset[str] | None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from selectolax.lexbor import LexborHTMLParser
 
 from jird_daemon.extract.limits import DESCRIPTION_CHARS_MAX, HEADING_CHARS_MAX, HEADINGS_MAX, TITLE_CHARS_MAX
-from jird_daemon.extract.walk import Attributes, PageTree
+from jird_daemon.extract.tree import Attributes, PageTree
 from jird_daemon.store.text_pile import MarkerKind
 from jird_daemon.url.directives import Directives, parse_meta
 from jird_daemon.url.http_date import parse_http_date
@@ -30,6 +30,9 @@ _PLAIN_DATE = re.compile(r"(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2}))?$")
 # The web began in 1990; a clock that is a day off is no lie.
 _EARLIEST_S = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
 _AHEAD_S = 86_400.0
+
+
+_HEADING_MIN, _HEADING_MAX = int(MarkerKind.HEADING_1), int(MarkerKind.HEADING_6)
 
 
 class Metadata:
@@ -66,9 +69,9 @@ class Metadata:
     def headings(self) -> tuple[str, ...]:
         """Text of the headlines in order, bounded in number and length."""
         found = []
-        for marker in self._tree.markers:
-            if MarkerKind.HEADING_1 <= marker.kind <= MarkerKind.HEADING_6 and marker.start >= 0:
-                text = self._text[marker.start : min(marker.end, marker.start + HEADING_CHARS_MAX)]
+        for kind, start, end in self._tree.markers:
+            if _HEADING_MIN <= kind <= _HEADING_MAX and start >= 0:
+                text = self._text[start : min(end, start + HEADING_CHARS_MAX)]
                 found.append(text.replace("\n", " "))
                 if len(found) == HEADINGS_MAX:
                     self._tree.truncated.add("document_headings")

@@ -13,8 +13,9 @@ from jird_daemon.extract.images import read_images
 from jird_daemon.extract.limits import DOCUMENT_TEXT_CHARS_MAX
 from jird_daemon.extract.links import LinkReader
 from jird_daemon.extract.metadata import Metadata
+from jird_daemon.extract.native_walk import walk_page
 from jird_daemon.extract.nesting import guard
-from jird_daemon.extract.walk import PageTree
+from jird_daemon.extract.tree import PageTree
 from jird_daemon.store.text_pile import Marker, MarkerKind, TextPile, encode_pile, pile_digest
 from jird_daemon.url.directives import parse_x_robots_tag
 
@@ -76,11 +77,10 @@ def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: flo
         html = _UNWANTED.sub("", html)
     html, was_guarded = guard(html)
     parser = _parse_tree(html)
-    tree = PageTree()
-    tree.walk(parser, html)
+    tree = walk_page(parser, html)
     if was_guarded:
         tree.truncated.add("document_nesting")
-    text = tree.builder.text()
+    text = tree.text
     if "&#" in html and _UNWANTED.search(text):
         # One for one, so that offsets stay what they are.
         text = _UNWANTED.sub("\ufffd", text)
@@ -133,16 +133,15 @@ def _has_unwanted(body: bytes, html: str) -> bool:
 
 def _markers(tree: PageTree) -> tuple[Marker, ...]:
     """Give the ranges with text in the order of the pile; without a main element, a single article is the main part."""
-    kinds = [opened.kind for opened in tree.markers]
+    kinds = [kind for kind, _, _ in tree.markers]
     article_is_main = MarkerKind.MAIN not in kinds and kinds.count(ARTICLE_RANGE) == 1
     ranges = []
-    for opened in tree.markers:
-        if 0 <= opened.start < opened.end:
-            kind = opened.kind
+    for kind, start, end in tree.markers:
+        if 0 <= start < end:
             if kind == ARTICLE_RANGE:
                 if not article_is_main:
                     continue
-                kind = MarkerKind.MAIN
-            ranges.append((opened.start, -opened.end, kind))
+                kind = int(MarkerKind.MAIN)
+            ranges.append((start, -end, kind))
     ranges.sort()
     return tuple(Marker(_KINDS[kind], start, -end) for start, end, kind in ranges)

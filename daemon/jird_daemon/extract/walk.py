@@ -5,6 +5,7 @@ elements.py; what is rare is done in methods.
 """
 
 import re
+from dataclasses import dataclass
 from itertools import repeat
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -16,6 +17,7 @@ from jird_daemon.extract.elements import (
     KNOWN_TAG_MAX,
     LANDMARK_IDS,
     MUTED,
+    SHOWN_IDS,
     TEXT_ID,
     Element,
     Layout,
@@ -31,14 +33,8 @@ from jird_daemon.extract.limits import (
     MARKERS_MAX,
 )
 from jird_daemon.extract.text import Range, TextBuilder
+from jird_daemon.extract.tree import HEAD_ELEMENTS_MAX, RAW_LINKS_MAX, TIMES_MAX, Attributes, PageTree, RawLink
 from jird_daemon.store.text_pile import MarkerKind
-
-Attributes = dict[str, str | None]
-
-# Raw links may repeat; unique ones are bounded after they are resolved.
-RAW_LINKS_MAX = 50_000
-HEAD_ELEMENTS_MAX = 1_000
-TIMES_MAX = 20
 
 # The numbers as plain integers: comparing members of an enumeration costs a third of the walk.
 _BLOCK, _CELL = int(Layout.BLOCK), int(Layout.CELL)
@@ -51,12 +47,34 @@ _IN_HEADLINE = int(LocationFlag.IN_HEADLINE)
 _LEAVES = frozenset({_ROLE_SKIPPED, _ROLE_TITLE, _ROLE_FRAME, _ROLE_META, _ROLE_LINK, _ROLE_BASE})
 
 _ANCHOR = -1  # kind of a range that is no marker
-_HEADLINES = frozenset(range(MarkerKind.HEADING_1, MarkerKind.HEADING_6 + 1))
+HEADLINES = frozenset(range(MarkerKind.HEADING_1, MarkerKind.HEADING_6 + 1))
 _NOTHING = Element()
 
 
-class RawLink:
-    """A link as the markup has it; its text is a range of the page's text."""
+# Not the value of a style; the attribute alone makes the search worth its time.
+_HIDDEN_ATTRIBUTE = re.compile(r"\shidden[\s=>/]")
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a page's source says may be in its tree: looking there for what it cannot hold is a tenth of the walk."""
+
+    has_roles: bool
+    has_hidden: bool  # attributes
+    has_styles: bool  # that hide something
+
+    @classmethod
+    def of(cls, html: str) -> "Hints":
+        """Search a source."""
+        return cls(
+            "role=" in html,
+            " hidden" in html and _HIDDEN_ATTRIBUTE.search(html) is not None,
+            "display:none" in html or "display: none" in html,
+        )
+
+
+class _OpenLink:
+    """A link while the walk goes on; its text is a range of the page's text, or apart from it."""
 
     __slots__ = ("alt", "attributes", "flags", "has_headline", "range", "text")
 
@@ -64,51 +82,57 @@ class RawLink:
         self.attributes = attributes
         self.flags = flags
         self.range = text_range
-        self.text = ""  # of a link whose text is not part of the page's
-        self.alt = ""  # of a picture in it
+        self.text = ""
+        self.alt = ""
         self.has_headline = False
 
 
 # What an element changed: flags, muting, the range it opened, the link around it.
-_Saved = tuple[int, bool, Range | None, RawLink | None]
+_Saved = tuple[int, bool, Range | None, _OpenLink | None]
 
 
-class PageTree:
-    """What the walk found; complete after `walk`."""
+def walk_tree(parser: LexborHTMLParser, html: str) -> PageTree:
+    """Read a parsed page.
+
+    Args:
+        parser: The page; must outlive the walk.
+        html: Its source, which is searched for words that tell what need not be looked for in the tree.
+    """
+    root = parser.root
+    if root is None:
+        return PageTree()
+    hints = Hints.of(html)
+    return _Walk().walk(root, _find_hidden(parser, hints), hints.has_roles)
+
+
+class _Walk:
+    """One pass over one page."""
 
     def __init__(self) -> None:
+        self.tree = PageTree()
         self.builder = TextBuilder(DOCUMENT_TEXT_CHARS_MAX)
         self.markers: list[Range] = []
-        self.links: list[RawLink] = []
-        self.images: list[Attributes] = []
-        self.metas: list[Attributes] = []
-        self.head_links: list[Attributes] = []
-        self.bases: list[Attributes] = []
-        self.times: list[Attributes] = []
-        self.root_attributes: Attributes = {}
-        self.title: str | None = None
-        self.truncated: set[str] = set()
+        self.links: list[_OpenLink] = []
         self._flags = 0
         self._is_muted = False
         self._foreign = 0
-        self._anchor: RawLink | None = None
+        self._anchor: _OpenLink | None = None
 
-    def walk(self, parser: LexborHTMLParser, html: str) -> None:
-        """Read a parsed page.
-
-        Args:
-            parser: The page; must outlive the walk.
-            html: Its source, which is searched for words that tell what need not be looked for in the tree.
-        """
-        root = parser.root
-        if root is None:
-            return
-        self.root_attributes = root.attributes
-        if self._run(root, find_overrides(parser, html), "role=" in html):
-            self.truncated.add("document_nodes")
-        self.builder.break_line()
-        if self.builder.is_full:
-            self.truncated.add("document_text_chars")
+    def walk(self, root: LexborNode, overrides: dict[int, Element], has_roles: bool) -> PageTree:
+        """Walk from the root on."""
+        tree, builder = self.tree, self.builder
+        tree.root_attributes = root.attributes
+        if self._run(root, overrides, has_roles):
+            tree.truncated.add("document_nodes")
+        builder.break_line()
+        if builder.is_full:
+            tree.truncated.add("document_text_chars")
+        tree.text = builder.text()
+        tree.markers = [(opened.kind, opened.start, opened.end) for opened in self.markers]
+        for link in self.links:
+            start, end = (link.range.start, link.range.end) if link.range is not None else (-1, -1)
+            tree.links.append(RawLink(link.attributes, link.flags, link.has_headline, start, end, link.text, link.alt))
+        return tree
 
     def _run(self, root: LexborNode, overrides: dict[int, Element], has_roles: bool) -> bool:  # noqa: C901 - one loop, for speed
         """Walk until the end (False) or the limit of nodes (True)."""
@@ -151,7 +175,7 @@ class PageTree:
                         parents.append((node, element, saved))
                         node = child
                         continue
-                    self.truncated.add("document_depth")
+                    self.tree.truncated.add("document_depth")
                     self._read_flat(child)
                     if element is not None:
                         self._leave(element, saved)
@@ -191,7 +215,7 @@ class PageTree:
         if kind >= 0 and not self._is_muted and len(self.markers) < MARKERS_MAX:
             opened = builder.open(kind)
             self.markers.append(opened)
-            if anchor is not None and kind in _HEADLINES:
+            if anchor is not None and kind in HEADLINES:
                 anchor.has_headline = True
         return flags, is_muted, opened, anchor
 
@@ -227,16 +251,16 @@ class PageTree:
         elif role in (_ROLE_IMAGE, _ROLE_SOURCE):
             self._take_image(node, role)
         elif role == _ROLE_META:
-            _append(self.metas, node.attributes, HEAD_ELEMENTS_MAX)
+            _append(self.tree.metas, node.attributes, HEAD_ELEMENTS_MAX)
         elif role == _ROLE_LINK:
-            _append(self.head_links, node.attributes, HEAD_ELEMENTS_MAX)
+            _append(self.tree.head_links, node.attributes, HEAD_ELEMENTS_MAX)
         elif role == _ROLE_BASE:
-            _append(self.bases, node.attributes, HEAD_ELEMENTS_MAX)
+            _append(self.tree.bases, node.attributes, HEAD_ELEMENTS_MAX)
         elif role == _ROLE_TITLE:
-            if self.title is None and not self._foreign:
-                self.title = node.text(deep=True)
+            if self.tree.title is None and not self._foreign:
+                self.tree.title = node.text(deep=True)
         elif role == _ROLE_TIME:
-            _append(self.times, node.attributes, TIMES_MAX)
+            _append(self.tree.times, node.attributes, TIMES_MAX)
         elif role == _ROLE_FRAME:
             self._take_frame(node)
         elif role == _ROLE_MUTED or (role == _ROLE_DIALOG and "open" not in node.attrs):
@@ -249,14 +273,14 @@ class PageTree:
         if attributes.get("href") is None:
             return
         if len(self.links) >= RAW_LINKS_MAX:
-            self.truncated.add("document_links")
+            self.tree.truncated.add("document_links")
             return
         if self._is_muted:
-            link = RawLink(attributes, self._flags, None)
+            link = _OpenLink(attributes, self._flags, None)
             # Menus are hidden until someone points at them; their words still name the target.
-            link.text = " ".join(node.text(deep=True, separator=" ")[: 4 * ANCHOR_CHARS_MAX].split())
+            link.text = node.text(deep=True, separator=" ")[: 4 * ANCHOR_CHARS_MAX]
         else:
-            link = RawLink(attributes, self._flags, self.builder.open(_ANCHOR))
+            link = _OpenLink(attributes, self._flags, self.builder.open(_ANCHOR))
         if self._flags & _IN_HEADLINE:
             link.has_headline = True
         self.links.append(link)
@@ -267,17 +291,17 @@ class PageTree:
         if attributes.get("src"):
             attributes["href"] = attributes["src"]
             if len(self.links) < RAW_LINKS_MAX:
-                self.links.append(RawLink(attributes, self._flags, None))
+                self.links.append(_OpenLink(attributes, self._flags, None))
 
     def _take_image(self, node: LexborNode, role: int) -> None:
         attributes = node.attributes
         alt = attributes.get("alt")
-        if alt and self._anchor is not None and not self._anchor.alt:
-            self._anchor.alt = " ".join(alt[: 4 * ANCHOR_CHARS_MAX].split())
+        if alt and self._anchor is not None and not self._anchor.alt and alt[: 4 * ANCHOR_CHARS_MAX].strip():
+            self._anchor.alt = alt
         if role == _ROLE_SOURCE and not attributes.get("srcset"):
             return  # of audio or video
-        if len(self.images) < 4 * IMAGES_MAX:
-            self.images.append(attributes)
+        if len(self.tree.images) < 4 * IMAGES_MAX:
+            self.tree.images.append(attributes)
 
     def _read_flat(self, first: LexborNode) -> None:
         """Read the text below the deepest level that is walked: words, and no structure."""
@@ -310,29 +334,19 @@ class PageTree:
                 pieces.append(gap)
                 following = node.next
             node = following
-        self.truncated.add("document_nodes")
+        self.tree.truncated.add("document_nodes")
 
 
-# Not the value of a style; the attribute alone makes the search worth its time.
-_HIDDEN_ATTRIBUTE = re.compile(r"\shidden[\s=>/]")
-
-
-def find_overrides(parser: LexborHTMLParser, html: str) -> dict[int, Element]:
-    """Find the nodes that attributes hide.
-
-    A selector costs as much as a tenth of the walk, so the source is searched for the words first.
-    """
-    found: dict[int, Element] = {}
+def _find_hidden(parser: LexborHTMLParser, hints: Hints) -> dict[int, Element]:
+    """Find the nodes that attributes hide."""
     selectors = []
-    if " hidden" in html and _HIDDEN_ATTRIBUTE.search(html) is not None:
+    if hints.has_hidden:
         selectors.append('[hidden]:not([hidden="until-found"])')
-    if "display:none" in html or "display: none" in html:
+    if hints.has_styles:
         selectors.append('[style*="display:none"], [style*="display: none"]')
-    if selectors:
-        for node in parser.css(", ".join(selectors)):
-            if node.tag not in ("html", "body"):
-                found[node.mem_id] = MUTED
-    return found
+    if not selectors:
+        return {}
+    return {node.mem_id: MUTED for node in parser.css(", ".join(selectors)) if node.tag_id not in SHOWN_IDS}
 
 
 def _by_role(node: LexborNode, element: Element | None) -> Element | None:

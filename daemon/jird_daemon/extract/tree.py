@@ -1,0 +1,50 @@
+"""What a walk over the tree of a page finds; offsets are code points of its text."""
+
+from dataclasses import dataclass, field
+
+Attributes = dict[str, str | None]
+
+# Raw links may repeat; unique ones are bounded after they are resolved.
+RAW_LINKS_MAX = 50_000
+HEAD_ELEMENTS_MAX = 1_000
+TIMES_MAX = 20
+# The attributes that are read of links, pictures, meta, link, base and time elements and the root.
+ATTRIBUTE_NAMES = (
+    "href", "rel", "title", "src", "alt", "type", "aria-label", "name", "content", "property", "itemprop",
+    "http-equiv", "datetime", "pubdate", "srcset", "data-src", "data-lazy-src", "data-original", "data-srcset", "lang",
+    "xml:lang",
+)  # fmt: skip
+
+
+class RawLink:
+    """A link as the markup has it."""
+
+    __slots__ = ("alt", "attributes", "end", "flags", "has_headline", "start", "text")
+
+    def __init__(
+        self, attributes: Attributes, flags: int, has_headline: bool, start: int, end: int, text: str, alt: str
+    ) -> None:
+        self.attributes = attributes  # href is there
+        self.flags = flags  # of LocationFlag
+        self.has_headline = has_headline
+        self.start = start  # range of its text, in the page's; start is -1 if it has none
+        self.end = end
+        self.text = text  # of a link whose text is not part of the page's; white space as in the source
+        self.alt = alt  # of the first picture in it, likewise
+
+
+@dataclass(slots=True)
+class PageTree:
+    """A page as the walk read it."""
+
+    text: str = ""
+    markers: list[tuple[int, int, int]] = field(default_factory=list)  # kind, start (-1 without text), end
+    links: list[RawLink] = field(default_factory=list)
+    images: list[Attributes] = field(default_factory=list)
+    metas: list[Attributes] = field(default_factory=list)
+    head_links: list[Attributes] = field(default_factory=list)
+    bases: list[Attributes] = field(default_factory=list)
+    times: list[Attributes] = field(default_factory=list)
+    root_attributes: Attributes = field(default_factory=dict)
+    title: str | None = None
+    truncated: set[str] = field(default_factory=set)  # names of the limits that were met
