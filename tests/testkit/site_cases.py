@@ -53,7 +53,8 @@ Sitemap: {origin}/sitemap.xml
 def cases(origin: str) -> Resources:
     """The site; `origin` is its own, for the places that need absolute URLs."""
     pages: Resources = {path: _page(path, word) for path, word in {**SHOWN_WORDS, **HIDDEN_WORDS}.items()}
-    hidden_links = [path for path in HIDDEN_WORDS if path not in ("/only-nofollow", "/behind-nofollow-page")]
+    elsewhere = ("/only-nofollow", "/behind-nofollow-page", "/login")
+    hidden_links = [path for path in HIDDEN_WORDS if path not in elsewhere]
     shown_links = [path for path in SHOWN_WORDS if path not in ("/", "/sitemap-only", "/base/elsewhere/relative")]
     to = links({path: path.strip("/") for path in [*shown_links, *hidden_links, "/moved-from", "/chain-1", "/loop-a"]})
     odd = (
@@ -84,6 +85,9 @@ def cases(origin: str) -> Resources:
         f'<p>{SHOWN_WORDS["/base/deep/page"]}</p><a href="relative">relative to the base</a>',
         head='<base href="/base/elsewhere/">',
     )
+    # A 401 ends the crawl of an origin for ten minutes, so it lies as deep as it can: all else is found before it.
+    last = f'<p>{SHOWN_WORDS["/base/elsewhere/relative"]}</p><a href="/login">log in</a>'
+    pages["/base/elsewhere/relative"] = document("en", "Found through a base", last)
     pages["/pictures"] = document("en", "Pictures", f"<p>{SHOWN_WORDS['/pictures']}</p>{_PICTURES}")
     pages["/noscript"] = document(
         "en",
