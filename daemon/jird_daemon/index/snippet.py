@@ -77,20 +77,20 @@ def make_snippet(
         terms: What the query looks for; the first SNIPPET_TERMS_MAX count.
         description: Shown where the text has no match; if it is empty too, the text's beginning is.
         main: Ranges of the main content, ascending; matches there are preferred, and so is its beginning. A window
-            around such matches holds nothing from before and behind the main content.
+            around them holds nothing from before the first range and behind the last.
         size: Longest snippet, apart from the ellipses at cut ends.
     """
     scanned = text[:SNIPPET_SCAN_CHARS]
     wanted = _list_wanted(terms[:SNIPPET_TERMS_MAX])
     matches = _find_matches(scanned, wanted)
+    content = (main[0][0], main[-1][1]) if main and main[0][0] < len(scanned) else (0, len(text))
     if not matches:
         if description.strip():
-            return _finish(description, 0, size, wanted)
-        low, high = (main[0][0], main[-1][1]) if main and main[0][0] < len(scanned) else (0, len(text))
-        return _finish(text, low, size, wanted, high)
-    best = _best_window(matches, main, size)
-    low, high = _bounds(text, best, main)
-    return _finish(text, max(low, _window_start(text, best, size)), size, wanted, high)
+            return _finish(description, 0, size, wanted, (0, len(description)))
+        return _finish(text, content[0], size, wanted, content)
+    best = _best_window(matches, main, content, size)
+    bounds = content if _is_within(best[0].start, [content]) else (0, len(text))
+    return _finish(text, max(bounds[0], _window_start(text, best, size)), size, wanted, bounds)
 
 
 def _list_wanted(terms: Sequence[QueryTerm]) -> dict[str, _Wanted]:
@@ -132,8 +132,8 @@ def _is_whole(places: Sequence[_Place], i: int) -> bool:
     return before or after
 
 
-def _best_window(places: Sequence[_Place], main: Sequence[Range], size: int) -> Sequence[_Place]:
-    """The run of matches within `size` characters that says most."""
+def _best_window(places: Sequence[_Place], main: Sequence[Range], content: Range, size: int) -> Sequence[_Place]:
+    """The run of matches within `size` characters, and all in the content or all outside of it, that says most."""
     totals = Counter(place.wanted.unit for place in places)
     values = {place.wanted.unit: place.wanted.weight * (1 + totals[place.wanted.unit] ** -0.5) for place in places}
     inside: Counter[str] = Counter()
@@ -142,7 +142,10 @@ def _best_window(places: Sequence[_Place], main: Sequence[Range], size: int) -> 
     for last, place in enumerate(places):
         inside[place.wanted.unit] += 1
         value += values[place.wanted.unit] if inside[place.wanted.unit] == 1 else 0
-        while place.end - places[first].start > size and first < last:
+        is_content = _is_within(place.start, [content])
+        while first < last and (
+            place.end - places[first].start > size or _is_within(places[first].start, [content]) != is_content
+        ):
             left = places[first].wanted.unit
             inside[left] -= 1
             value -= 0 if inside[left] else values[left]
@@ -156,13 +159,6 @@ def _best_window(places: Sequence[_Place], main: Sequence[Range], size: int) -> 
 def _is_within(at: int, ranges: Sequence[Range]) -> bool:
     i = bisect_left(ranges, (at + 1, 0)) - 1
     return i >= 0 and ranges[i][0] <= at < ranges[i][1]
-
-
-def _bounds(text: str, places: Sequence[_Place], main: Sequence[Range]) -> Range:
-    """What a window around matches may hold: from the first main range to the last if they lie there, else all."""
-    if main and main[0][0] <= places[0].start and places[-1].end <= main[-1][1]:
-        return main[0][0], main[-1][1]
-    return 0, len(text)
 
 
 def _window_start(text: str, places: Sequence[_Place], size: int) -> int:
@@ -210,15 +206,15 @@ def _word_edge(text: str, at: int, *, is_start: bool) -> int:
     return at
 
 
-def _finish(text: str, start: int, size: int, wanted: dict[str, _Wanted], high: int | None = None) -> Snippet:
-    """Cut the window, which ends at `high` at the latest, bring it into one line, mark its ends and its matches."""
-    high = len(text) if high is None else high
+def _finish(text: str, start: int, size: int, wanted: dict[str, _Wanted], bounds: Range) -> Snippet:
+    """Cut the window out of what lies within the bounds, bring it into one line, mark its ends and its matches."""
+    low, high = bounds
     end = start + size
     end = high if end >= high else _word_edge(text, end, is_start=False)
     line = " ".join(text[start:end].split())
-    if line and text[:start].strip():
+    if line and text[low:start].strip():
         line = f"{ELLIPSIS} {line}"
-    if line and text[end:].strip():
+    if line and text[end:high].strip():
         line = f"{line} {ELLIPSIS}"
     return Snippet(line, tuple(_merge(_find_matches(line, wanted))))
 

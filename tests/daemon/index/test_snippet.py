@@ -49,12 +49,12 @@ def test_window_holds_the_most_different_terms() -> None:
 
 
 def test_window_around_main_content_shows_no_menu_and_no_footer() -> None:
-    text = "Start\nRhubarb\nThe leaves are poisonous.\nImprint"
-    main = [(text.index("Rhubarb"), text.index("\nImprint"))]
-    expected = f"{ELLIPSIS} Rhubarb The leaves are poisonous. {ELLIPSIS}"
-    assert snippet(text, "leaves", main=main).text == expected
-    assert snippet(text, "absent", main=main).text == expected
-    assert "Imprint" in snippet(text, "imprint", main=main).text
+    text = "Start\nRhubarb\nThe leaves are poisonous.\nAll about the garden"
+    main = [(text.index("Rhubarb"), text.index("\nAll"))]
+    assert snippet(text, "leaves", main=main).text == "Rhubarb The leaves are poisonous."
+    assert snippet(text, "absent", main=main).text == "Rhubarb The leaves are poisonous."
+    assert snippet(text, "the leaves", main=main).text == "Rhubarb The leaves are poisonous."
+    assert "All about the garden" in snippet(text, "garden", main=main).text
 
 
 def test_rare_term_of_the_page_decides_between_windows() -> None:
@@ -108,7 +108,7 @@ def test_blocks_become_one_line() -> None:
 def test_without_a_match_the_description_or_the_beginning_is_shown() -> None:
     assert snippet("Text of a page.", "absent", description="What it is.") == Snippet("What it is.", ())
     assert snippet("Text of a page.", "absent") == Snippet("Text of a page.", ())
-    assert snippet("Menu. Main.", "absent", main=[(6, 11)]).text == f"{ELLIPSIS} Main."
+    assert snippet("Menu. Main.", "absent", main=[(6, 11)]).text == "Main."
     assert snippet("", "absent") == Snippet("", ())
 
 
