@@ -7,6 +7,7 @@ site:b.org), different ones must all hold; intitle: and inurl: must each hold.
 The parser repairs rather than refuses: operators without operands and parentheses without a partner are text.
 """
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,8 @@ QUERY_NODES_MAX = 256
 
 _WORD_FILTERS = {"intitle": frozenset({Field.TITLE}), "inurl": frozenset({Field.URL})}
 _KEYWORD_FILTERS = {"site": Namespace.SITE, "host": Namespace.HOST, "lang": Namespace.LANGUAGE}
+# UQ4: how other engines exclude a word. Here it is a word, for the sake of pasted commands, so people are told.
+_EXCLUSION_OF_OTHERS = re.compile(r"-[^\W\d_]{3,}")
 _OPERANDS = frozenset({PartKind.WORD, PartKind.PHRASE, PartKind.FILTER, PartKind.OPEN})
 
 
@@ -177,6 +180,8 @@ class _Parser:
                 (group.excluded if is_excluded else group.required).append(phrase)
                 return None
             return phrase
+        if _EXCLUSION_OF_OTHERS.fullmatch(part.source):
+            self.reader.notices.append(f'{part.source} was read as a word; -"{part.source[1:]}" leaves it out')
         return self.reader.read_word(part.source, is_strict=is_strict, is_excluded=is_excluded)
 
     def _read_filter(self, group: _Group, part: Part, *, is_excluded: bool) -> None:

@@ -174,6 +174,12 @@ def test_query_without_a_word_to_look_for_has_no_tree(text: str) -> None:
     assert tree(text) is None
 
 
+def test_person_who_excludes_a_word_is_told_how() -> None:
+    """UQ4: a bare -word does not exclude."""
+    assert parse_query("leaves -rhubarb").notices == ('-rhubarb was read as a word; -"rhubarb" leaves it out',)
+    assert not parse_query('leaves -"rhubarb" ls -la e-mail utf-8 -17').notices
+
+
 def test_what_is_ignored_is_noticed() -> None:
     assert parse_query('"no end').notices
     assert parse_query("site: x").notices
