@@ -20,7 +20,7 @@ from testkit.sites import TestInternet  # noqa: E402
 
 
 def main() -> int:
-    """Serve until a signal comes."""
+    """Serve the sites; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--directory", type=Path, default=ROOT / "build" / "test-internet", help="keys and files")
     parser.add_argument("--port", type=int, default=8443, help="port of the sites (default: 8443)")
@@ -32,6 +32,21 @@ def main() -> int:
         signal.signal(number, signal.default_int_handler)
     internet = TestInternet(directory, port=arguments.port, use_nginx=False if arguments.own_server else None)
     origin = Origin(directory, port=arguments.fault_port, authority=internet.authority)
+    try:
+        serve(directory, internet, origin)
+    except OSError as error:  # the usual one: another demo has the addresses
+        ports = f"ports {arguments.port} and {arguments.fault_port}"
+        print(f"cannot serve the test internet on {ports}: {error.strerror or error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def serve(directory: Path, internet: TestInternet, origin: Origin) -> None:
+    """Serve until a signal comes.
+
+    Raises:
+        OSError: An address is in use, or a file cannot be written.
+    """
     with contextlib.suppress(KeyboardInterrupt), internet, origin:
         config = directory / "jird.toml"
         config.write_text(toml.dump(toml.merge(internet.settings(), origin.settings(), FAST)))
@@ -39,7 +54,6 @@ def main() -> int:
         print(f"configuration: {config}", *internet.seeds(), origin.url("/ok"), sep="\n", flush=True)
         notify("READY=1")
         signal.pause()
-    return 0
 
 
 if __name__ == "__main__":
