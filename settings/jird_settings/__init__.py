@@ -4,6 +4,7 @@ Used by the daemon, the frontend and the command line; imports nothing of theirs
 """
 
 from jird_settings.error import SettingsError
+from jird_settings.glob import glob_expression
 from jird_settings.hosts import rule_for
 from jird_settings.load import Settings, config_path, is_loopback, load, refuse_open_admin
 from jird_settings.secret import Secret
@@ -37,6 +38,7 @@ __all__ = [
     "Storage",
     "Web",
     "config_path",
+    "glob_expression",
     "is_loopback",
     "load",
     "refuse_open_admin",

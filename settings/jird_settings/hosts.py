@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from jird_settings.glob import glob_expression
 from jird_settings.tables import HostRule
 
 
@@ -13,8 +14,7 @@ def matches(pattern: str, host: str) -> bool:
 
     Letters are compared as they are: both are lower case. `*.example.org` does not cover `example.org`.
     """
-    parts = (".*" if char == "*" else "." if char == "?" else re.escape(char) for char in pattern)
-    return re.fullmatch("".join(parts), host, re.DOTALL) is not None
+    return re.fullmatch(glob_expression(pattern), host, re.DOTALL) is not None
 
 
 def rule_for(rules: Iterable[HostRule], host: str) -> HostRule:

@@ -12,7 +12,7 @@ from jird_daemon.frontier.runs import RunScope
 from jird_daemon.url.canonical import URL_CHARS_MAX, origin_of
 from jird_daemon.url.policy import UrlPolicy
 from jird_daemon.url.refusal import Refusal
-from jird_settings import Crawl
+from jird_settings import Crawl, glob_expression
 
 # Verdicts on origins that are remembered; the links of a site name few.
 ORIGINS_REMEMBERED = 8_192
@@ -73,5 +73,4 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
     """One expression for all globs; * and ? as in the settings."""
     if not patterns:
         return None
-    parts = ("".join({"*": ".*", "?": "."}.get(char, re.escape(char)) for char in glob) for glob in patterns)
-    return re.compile("|".join(f"(?:{part})" for part in parts), re.DOTALL)
+    return re.compile("|".join(f"(?:{glob_expression(glob)})" for glob in patterns), re.DOTALL)
