@@ -26,10 +26,10 @@ from testkit.daemon import Daemon  # noqa: E402
 from testkit.documentation import DocumentationSites, load_queries  # noqa: E402
 
 CRAWL_TIMEOUT_S = 300.0
-PAUSE_BETWEEN_QUERIES_S = 0.02
+PAUSE_BETWEEN_QUERIES_S = 0.1
 """So that the queries measure latency and do not compete with the crawl for the machine."""
 QUERIES_AFTERWARDS = 500
-MEMORY_SAMPLE_S = 0.2
+MEMORY_SAMPLE_S = 0.5
 
 
 @dataclass(slots=True)
