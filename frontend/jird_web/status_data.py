@@ -3,6 +3,7 @@
 Nothing here is secret: no token, seed, path, process id or exception text (J82).
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from jird.v1.crawl_service_pb2 import CrawlRunReason, CrawlRunState
@@ -116,8 +117,12 @@ def _run(run: CrawlRunSummary) -> dict[str, Any]:
         "skipped": counts.skipped_count,
         "beyond_depth": counts.beyond_depth_count,
         "received_bytes": counts.received_bytes,
-        "endings": {exit_code_name(code): count for code, count in sorted(counts.exit_code_counts.items())},
+        "endings": {exit_code_name(code): count for code, count in _most_first(counts.exit_code_counts)},
     }
+
+
+def _most_first(counts: Mapping[int, int]) -> list[tuple[int, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _store(status: Status) -> dict[str, Any]:
