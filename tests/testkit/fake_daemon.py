@@ -311,7 +311,8 @@ def make_status(daemon: FakeDaemon) -> status_service_pb2.Status:
     )
     ended = status_service_pb2.CrawlRunSummary(
         run_id=3, state=crawl_service_pb2.CRAWL_RUN_STATE_COMPLETED, reason=crawl_service_pb2.CRAWL_RUN_REASON_DRAINED,
-        end_time=START, counts=crawl_service_pb2.CrawlCounts(failed_count=1, exit_code_counts={44: 1, 100: 10, 49: 2, 50: 3}),
+        end_time=START,
+        counts=crawl_service_pb2.CrawlCounts(failed_count=1, exit_code_counts={44: 1, 100: 10, 49: 2, 50: 3}),
     )  # fmt: skip
     return status_service_pb2.Status(
         version="0.1.0", start_time=START,
