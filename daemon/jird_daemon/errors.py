@@ -17,7 +17,8 @@
     |   |-- ShuttingDownError
     |   |-- WorkCancelledError
     |   |-- StateLockedError
-    |   `-- SocketInUseError
+    |   |-- SocketInUseError
+    |   `-- UnusableFolderError
     |-- DataError                   what we stored is not what we wrote
     |   |-- CorruptSegmentError
     |   |-- CorruptBlobError
@@ -154,6 +155,12 @@ class SocketInUseError(StateError):
     """Another process serves the socket."""
 
     default_reason = "SOCKET_IN_USE"
+
+
+class UnusableFolderError(StateError):
+    """A folder of the configuration cannot be made, read or written."""
+
+    default_reason = "FOLDER_UNUSABLE"
 
 
 class DataError(JirdError):

@@ -7,6 +7,7 @@ import json
 import re
 import socket
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -56,13 +57,14 @@ class Sink(Protocol):
 
 
 class StderrSink:
-    """Lines on stderr, as the terminal and `make run` show them."""
+    """Lines on stderr with the local time, as the terminal and `make run` show them."""
 
     def write(self, record: Record) -> bool:
         """Write one line, and the traceback behind it."""
         trace = "".join(f"\n    {line}" for line in record.trace.splitlines())
         try:
-            sys.stderr.write(f"{record.level.name.lower():7} {record.part}: {record.message}{trace}\n")
+            now = time.strftime("%Y-%m-%d %H:%M:%S")
+            sys.stderr.write(f"{now} {record.level.name.lower():7} {record.part}: {record.message}{trace}\n")
             sys.stderr.flush()
         except (OSError, ValueError):  # closed or full: there is no one to tell
             return False

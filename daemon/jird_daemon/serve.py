@@ -9,14 +9,15 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from jird_daemon import log
 from jird_daemon.clock import Clock, SystemClock
 from jird_daemon.config import Configuration, encode_settings
 from jird_daemon.control import AcknowledgeView, Heartbeat, Reload, ReportDamage, View, ViewChanged
-from jird_daemon.errors import JirdError, ShuttingDownError, StateLockedError
+from jird_daemon.errors import JirdError, ShuttingDownError, StateLockedError, UnusableFolderError
 from jird_daemon.index.searcher import Searcher
 from jird_daemon.rpc.backend import Backend
 from jird_daemon.rpc.server import RpcServers
@@ -103,7 +104,8 @@ class Serve:
         _log.info("start", state_dir=settings.storage.state_dir, run_dir=settings.storage.run_dir)
         if settings.crawl.user_agent == UNCONFIGURED_USER_AGENT:  # U131
             _log.warning("crawl.user_agent_unset", action=f"crawling as {UNCONFIGURED_USER_AGENT}")
-        sockets = SocketFolder.claim(settings.storage.run_dir)
+        with _usable("storage.run_dir", settings.storage.run_dir):
+            sockets = SocketFolder.claim(settings.storage.run_dir)
         self._stages.add("sockets", _as_async(sockets.close))
         lock = await self._acquire_lock()
         self._stages.add("lock", _as_async(lock.close))
@@ -156,7 +158,8 @@ class Serve:
         deadline_s = self._clock.monotonic_s() + LOCK_WAIT_S
         while True:
             try:
-                return StateLock.acquire(self._settings().storage.state_dir)
+                with _usable("storage.state_dir", state_dir := self._settings().storage.state_dir):
+                    return StateLock.acquire(state_dir)
             except StateLockedError:
                 if self._clock.monotonic_s() >= deadline_s:
                     raise
@@ -356,6 +359,15 @@ class Serve:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._stages.fail(task.get_name(), error)
             self._want_stop(f"{task.get_name()} failed")
+
+
+@contextlib.contextmanager
+def _usable(setting: str, folder: Path) -> Iterator[None]:
+    """Name the setting when the system refuses its folder."""
+    try:
+        yield
+    except OSError as error:
+        raise UnusableFolderError(f"{setting}: {folder} cannot be used: {error.strerror}") from error
 
 
 def _open_view(store: Store, searcher: Searcher) -> None:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -149,7 +150,7 @@ def test_missing_journal_sends_warnings_to_stderr(tmp_path: Path, capsys: pytest
     assert sink.write(Record(Level.ERROR, "serve", "stop.failed", {}))
     assert not sink.write(Record(Level.INFO, "serve", "start", {}))
     sink.close()
-    assert capsys.readouterr().err == "error   serve: stop.failed\n"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d error   serve: stop.failed\n", capsys.readouterr().err)
 
 
 def test_exception_is_logged_with_its_traceback(journal: FakeJournal) -> None:

@@ -239,6 +239,17 @@ def test_second_daemon_on_the_state_is_refused_and_says_why(served: Served, tmp_
     assert served.search().match_count == 0
 
 
+@pytest.mark.parametrize("setting", ["state_dir", "run_dir"])
+def test_folder_that_cannot_be_used_is_named_with_its_setting(tmp_path: Path, setting: str) -> None:
+    (tmp_path / "file").write_text("in the way")
+    folders = {"state_dir": tmp_path / "state", "run_dir": tmp_path / "run", setting: tmp_path / "file" / "folder"}
+    served = Served(tmp_path, folders["run_dir"], folders["state_dir"])
+    served.program.start()
+    assert served.program.wait() == 1
+    assert f"storage.{setting}: {folders[setting]} cannot be used: Not a directory" in served.program.log
+    served.close()
+
+
 def test_second_daemon_on_the_sockets_is_refused_and_says_why(served: Served, tmp_path: Path) -> None:
     """F119: the first one keeps its sockets."""
     served.start()
