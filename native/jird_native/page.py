@@ -9,20 +9,16 @@ from dataclasses import dataclass
 
 from jird_native._page import ffi, lib
 
-HAS_ROLES: int = lib.PAGE_HAS_ROLES
-"""Hint: some element has a role attribute."""
-HAS_HIDDEN: int = lib.PAGE_HAS_HIDDEN
-"""Hint: some element has a hidden attribute."""
-HAS_STYLES: int = lib.PAGE_HAS_STYLES
-"""Hint: some style attribute hides its element."""
 FULL_NODES: int = lib.PAGE_FULL_NODES
 FULL_DEPTH: int = lib.PAGE_FULL_DEPTH
 FULL_TEXT: int = lib.PAGE_FULL_TEXT
 FULL_LINKS: int = lib.PAGE_FULL_LINKS
 ROOT_ROLE: int = lib.PAGE_ROOT
 """Role of the item that holds the attributes of the document's first element."""
-ITEM_FIELDS = 8
-"""Numbers of an item: role, flags, range, has_headline, text, alt, attribute_start, attribute_count."""
+ITEM_FIELDS = 4
+"""Numbers of an item: role, text, attribute_start, attribute_count."""
+LINK_FIELDS = 9
+"""Numbers of a link: target, flags, has_headline, start, end, text, alt, attribute_start, attribute_count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +65,25 @@ class PageData:
     strings: list[str]
     ranges: list[int]  # kind, start, end of each
     items: list[int]  # ITEM_FIELDS of each
+    links: list[int]  # LINK_FIELDS of each
     attributes: list[int]  # name (number in PageRules.attributes), value (string) of each
     full: int  # set of FULL_...
+    has_unwanted: bool  # the text holds what SourceScan calls unwanted, or a carriage return
+
+
+@dataclass(frozen=True, slots=True)
+class SourceScan:
+    """What must be known of a page's source before it is parsed."""
+
+    has_unwanted: bool  # control characters but tab and line ends, U+FFFE or U+FFFF
+    open_count: int  # "<" before anything but "/": no more elements can be open at once
+
+
+def scan_source(source: bytes) -> SourceScan:
+    """Look through the source of a page, which is UTF-8."""
+    found = ffi.new("page_source *")
+    lib.page_source_scan(ffi.from_buffer("uint8_t[]", source), len(source), found)
+    return SourceScan(found.has_unwanted != 0, found.open_count)
 
 
 class PageWalk:
@@ -96,26 +109,27 @@ class PageWalk:
         self._rules = self._encode_rules(rules)
         self._result = ffi.new("page_result *")
 
-    def walk(self, root: int, hints: int) -> PageData:
+    def walk(self, root: int) -> PageData:
         """Walk the tree from a node on.
 
         Args:
             root: Address of the node; its tree must stay alive during the call.
-            hints: HAS_... of what the page may hold.
 
         Raises:
             MemoryError: The page needs more than there is.
         """
         result = self._result
-        if lib.page_walk_run(self._walk, self._tree, self._rules, ffi.cast("void *", root), hints, result) != 0:
+        if lib.page_walk_run(self._walk, self._tree, self._rules, ffi.cast("void *", root), result) != 0:
             raise MemoryError("page walk")
         return PageData(
             _text(result.text, result.text_bytes),
             _text(result.strings, result.string_bytes).split("\0"),
             _numbers(result.ranges, 3 * result.range_count),
             _numbers(result.items, ITEM_FIELDS * result.item_count),
+            _numbers(result.links, LINK_FIELDS * result.link_count),
             _numbers(result.attributes, 2 * result.attribute_count),
             result.full,
+            result.has_unwanted != 0,
         )
 
     def _encode_rules(self, rules: PageRules) -> object:

@@ -67,11 +67,6 @@ typedef struct page_rules {
     uint32_t times_max;
 } page_rules;
 
-/* What the page's source says need not be looked for in the tree. */
-#define PAGE_HAS_ROLES 1
-#define PAGE_HAS_HIDDEN 2
-#define PAGE_HAS_STYLES 4
-
 /* Limits that were met. */
 #define PAGE_FULL_NODES 1
 #define PAGE_FULL_DEPTH 2
@@ -80,7 +75,7 @@ typedef struct page_rules {
 
 /* A stretch of the text in code points, in the order in which they begin; start is -1 if nothing was written in it. */
 typedef struct page_range {
-    int32_t kind; /* -1: of a link */
+    int32_t kind; /* of the marker; -1: of a link */
     int32_t start;
     int32_t end;
 } page_range;
@@ -88,14 +83,23 @@ typedef struct page_range {
 /* An element whose attributes matter, in tree order. Strings are numbers; -1 for none. */
 typedef struct page_item {
     int32_t role;
-    int32_t flags;
-    int32_t range; /* number of the range that is a link's text, -1 for none */
-    int32_t has_headline;
-    int32_t text;            /* string: of a title, or of a link that is not shown */
-    int32_t alt;             /* string: of the first picture in a link */
+    int32_t text;            /* string: of a title */
     int32_t attribute_start; /* in the table of attributes */
     int32_t attribute_count;
 } page_item;
+
+/* A link: an anchor or a frame. */
+typedef struct page_link {
+    int32_t target; /* string: of href or src, which is not among its attributes */
+    int32_t flags;
+    int32_t has_headline;
+    int32_t start; /* range of its text; start is -1 if it has none */
+    int32_t end;
+    int32_t text; /* string: of a link that is not shown */
+    int32_t alt;  /* string: of the first picture in it */
+    int32_t attribute_start;
+    int32_t attribute_count;
+} page_link;
 
 typedef struct page_attribute {
     int32_t name;  /* number in the rules */
@@ -112,10 +116,22 @@ typedef struct page_result {
     size_t range_count;
     const page_item *items;
     size_t item_count;
+    const page_link *links;
+    size_t link_count;
     const page_attribute *attributes;
     size_t attribute_count;
-    uint32_t full; /* PAGE_FULL_... */
+    uint32_t full;         /* PAGE_FULL_... */
+    uint32_t has_unwanted; /* the text holds characters that page_source calls unwanted, or a carriage return */
 } page_result;
+
+/* What must be known of a source before it is parsed. */
+typedef struct page_source {
+    uint32_t has_unwanted; /* control characters but tab and line ends, U+FFFE or U+FFFF */
+    size_t open_count;     /* "<" before anything but "/": no more elements can be open at once */
+} page_source;
+
+/* Look through UTF-8 once. */
+void page_source_scan(const uint8_t *data, size_t bytes, page_source *ret_source);
 
 /* How to read a tree. */
 typedef struct page_tree page_tree;
@@ -130,5 +146,4 @@ page_walk *page_walk_new(void);
 void page_walk_free(page_walk *walk);
 
 /* Walk the tree from the node `root` on. Returns 0, or -1 when memory was short; ret_result is then untouched. */
-int page_walk_run(page_walk *walk, const page_tree *tree, const page_rules *rules, void *root, uint32_t hints,
-                  page_result *ret_result);
+int page_walk_run(page_walk *walk, const page_tree *tree, const page_rules *rules, void *root, page_result *ret_result);

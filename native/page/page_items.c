@@ -5,13 +5,14 @@
 void page_items_free(page_items *items)
 {
     qix_bytes_free(&items->items);
+    qix_bytes_free(&items->links);
     qix_bytes_free(&items->attributes);
     qix_bytes_free(&items->strings);
 }
 
 void page_items_reset(page_items *items)
 {
-    items->items.used = items->attributes.used = items->strings.used = 0;
+    items->items.used = items->links.used = items->attributes.used = items->strings.used = 0;
     items->string_count = 0;
     items->has_failed = false;
 }
@@ -74,18 +75,26 @@ int32_t page_items_text(page_items *items, const page_tree *tree, const page_rul
     return end_string(items);
 }
 
+static bool is_named(const uint8_t *name, size_t bytes, const char *wanted)
+{
+    return bytes > 0 && name[0] == (uint8_t)wanted[0] && strncmp(wanted, (const char *)name, bytes) == 0 &&
+           wanted[bytes] == 0;
+}
+
 static int32_t number_of(const page_rules *rules, const uint8_t *name, size_t bytes)
 {
-    for (size_t i = 0; i < rules->attribute_count; i++) {
-        const char *const wanted = rules->attributes[i];
-        if (strncmp(wanted, (const char *)name, bytes) == 0 && wanted[bytes] == 0)
+    for (size_t i = 0; i < rules->attribute_count; i++)
+        if (is_named(name, bytes, rules->attributes[i]))
             return (int32_t)i;
-    }
     return PAGE_NONE;
 }
 
-static void add_attributes(page_items *items, const page_tree *tree, const page_rules *rules, void *element)
+/* Add the attributes that the rules name, but for `target`, whose value becomes a string of its own: gives its number,
+ * PAGE_NONE without one. */
+static int32_t add_attributes(page_items *items, const page_tree *tree, const page_rules *rules, void *element,
+                              const char *target)
 {
+    int32_t target_string = PAGE_NONE;
     for (void *at = tree->first_attribute(element); at; at = tree->next_attribute(at)) {
         size_t bytes = 0;
         const uint8_t *const name = tree->attribute_name(at, &bytes);
@@ -94,41 +103,54 @@ static void add_attributes(page_items *items, const page_tree *tree, const page_
             continue;
         size_t value_bytes = 0;
         const uint8_t *const value = tree->attribute_value(at, &value_bytes);
-        const page_attribute row = {number, value ? page_items_string(items, value, value_bytes) : PAGE_NONE};
-        add(items, &items->attributes, &row, sizeof row);
+        const int32_t string = value ? page_items_string(items, value, value_bytes) : PAGE_NONE;
+        const page_attribute row = {number, string};
+        if (target && target_string == PAGE_NONE && strcmp(rules->attributes[number], target) == 0)
+            target_string = string;
+        else
+            add(items, &items->attributes, &row, sizeof row);
     }
+    return target_string;
 }
 
-int32_t page_items_add(page_items *items, const page_tree *tree, const page_rules *rules, const page_item *item,
-                       void *element)
+static int32_t count_of(const page_items *items)
 {
-    const int32_t number = (int32_t)(items->items.used / sizeof *item);
-    const size_t start = items->attributes.used / sizeof(page_attribute);
-    page_item row = *item;
-    add_attributes(items, tree, rules, element);
-    row.attribute_start = (int32_t)start;
-    row.attribute_count = (int32_t)(items->attributes.used / sizeof(page_attribute) - start);
+    return (int32_t)(items->attributes.used / sizeof(page_attribute));
+}
+
+void page_items_add(page_items *items, const page_tree *tree, const page_rules *rules, enum page_role role,
+                    int32_t text, void *element)
+{
+    page_item row = {.role = (int32_t)role, .text = text, .attribute_start = count_of(items)};
+    add_attributes(items, tree, rules, element, NULL);
+    row.attribute_count = count_of(items) - row.attribute_start;
     add(items, &items->items, &row, sizeof row);
-    return number;
 }
 
-page_item *page_items_at(page_items *items, int32_t number)
+int32_t page_items_add_link(page_items *items, const page_tree *tree, const page_rules *rules, const page_link *link,
+                            const char *target, void *element)
 {
-    page_item *const rows = (page_item *)items->items.data;
-    return (size_t)number < items->items.used / sizeof *rows ? rows + number : NULL;
+    page_link row = *link;
+    row.attribute_start = count_of(items);
+    row.target = add_attributes(items, tree, rules, element, target);
+    row.attribute_count = count_of(items) - row.attribute_start;
+    add(items, &items->links, &row, sizeof row);
+    return (int32_t)(items->links.used / sizeof row) - 1;
 }
 
-const uint8_t *page_attribute_of(const page_tree *tree, void *element, const char *name, size_t *ret_bytes)
+page_link *page_items_link(page_items *items, int32_t number)
+{
+    page_link *const rows = (page_link *)items->links.data;
+    return number != PAGE_NONE && (size_t)number < items->links.used / sizeof *rows ? rows + number : NULL;
+}
+
+void *page_attribute_of(const page_tree *tree, void *element, const char *name)
 {
     for (void *at = tree->first_attribute(element); at; at = tree->next_attribute(at)) {
         size_t bytes = 0;
         const uint8_t *const found = tree->attribute_name(at, &bytes);
-        if (found && bytes == strlen(name) && memcmp(found, name, bytes) == 0) {
-            const uint8_t *const value = tree->attribute_value(at, ret_bytes);
-            if (!value)
-                *ret_bytes = 0;
-            return value ? value : (const uint8_t *)"";
-        }
+        if (found && is_named(found, bytes, name))
+            return at;
     }
     return NULL;
 }

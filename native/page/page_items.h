@@ -9,6 +9,7 @@
 
 typedef struct {
     qix_bytes items;      /* page_item */
+    qix_bytes links;      /* page_link */
     qix_bytes attributes; /* page_attribute */
     qix_bytes strings;    /* each ended by a zero byte */
     int32_t string_count;
@@ -24,13 +25,17 @@ int32_t page_items_string(page_items *items, const uint8_t *data, size_t bytes);
  * `bytes_max` bytes may be left out. */
 int32_t page_items_text(page_items *items, const page_tree *tree, const page_rules *rules, void *node, char separator,
                         size_t bytes_max);
-/* Add an item with the attributes of `element` that the rules name; gives its number. */
-int32_t page_items_add(page_items *items, const page_tree *tree, const page_rules *rules, const page_item *item,
-                       void *element);
-/* The item of that number; valid until another is added. NULL if there was no memory for it. */
-page_item *page_items_at(page_items *items, int32_t number);
+/* Add an item with the attributes of `element` that the rules name. */
+void page_items_add(page_items *items, const page_tree *tree, const page_rules *rules, enum page_role role,
+                    int32_t text, void *element);
+/* Add a link with the attributes of `element`, but for the one that is its target; gives its number. Until the walk
+ * has ended, `start` of the link is the number of its range. */
+int32_t page_items_add_link(page_items *items, const page_tree *tree, const page_rules *rules, const page_link *link,
+                            const char *target, void *element);
+/* The link of that number; valid until another is added. NULL for PAGE_NONE, or if there was no memory for it. */
+page_link *page_items_link(page_items *items, int32_t number);
 
-/* The value of an attribute, "" where it has none; NULL if the element does not have it. */
-const uint8_t *page_attribute_of(const page_tree *tree, void *element, const char *name, size_t *ret_bytes);
+/* The attribute of that name; NULL if the element does not have it. */
+void *page_attribute_of(const page_tree *tree, void *element, const char *name);
 
 #endif

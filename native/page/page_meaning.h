@@ -4,7 +4,7 @@
 
 #include "page_tree.h"
 
-/* The meaning of a node that is no text; all zero, with marker -1, for one that has none. `hints` are PAGE_HAS_... */
-page_element page_meaning_of(const page_tree *tree, const page_rules *rules, uint32_t hints, void *node, uintptr_t tag);
+/* The meaning of a node that is no text; all zero, with marker -1, for one that has none. */
+page_element page_meaning_of(const page_tree *tree, const page_rules *rules, void *node, uintptr_t tag);
 
 #endif

@@ -2,18 +2,10 @@
 
 #include "page_walk.h"
 
-int32_t page_add_item(page_walk *w, void *node, enum page_role role, int32_t range, int32_t text)
-{
-    const page_item item = {
-        .role = (int32_t)role, .flags = (int32_t)w->flags, .range = range, .text = text, .alt = PAGE_NONE};
-    w->counts[role]++;
-    return page_items_add(&w->items, w->tree, w->rules, &item, node);
-}
-
 static void add_some(page_walk *w, void *node, enum page_role role, uint32_t max)
 {
-    if (w->counts[role] < max)
-        page_add_item(w, node, role, PAGE_NONE, PAGE_NONE);
+    if (w->counts[role]++ < max)
+        page_items_add(&w->items, w->tree, w->rules, role, PAGE_NONE, node);
 }
 
 static uint32_t link_count(const page_walk *w)
@@ -21,27 +13,30 @@ static uint32_t link_count(const page_walk *w)
     return w->counts[PAGE_ANCHOR] + w->counts[PAGE_FRAME];
 }
 
-static bool has_value(const page_walk *w, void *node, const char *name)
+/* The value of an attribute, NULL without one; it may be empty. */
+static const uint8_t *value_of(const page_walk *w, void *node, const char *name, size_t *ret_bytes)
 {
-    size_t bytes = 0;
-    return page_attribute_of(w->tree, node, name, &bytes) && bytes > 0;
+    void *const attribute = page_attribute_of(w->tree, node, name);
+    return attribute ? w->tree->attribute_value(attribute, ret_bytes) : NULL;
 }
 
-/* A link leads somewhere if its href has a value, which may be empty. */
-static bool has_reference(const page_walk *w, void *node)
+static bool has_text(const page_walk *w, void *node, const char *name)
 {
-    for (void *at = w->tree->first_attribute(node); at; at = w->tree->next_attribute(at)) {
-        size_t bytes = 0;
-        const uint8_t *const name = w->tree->attribute_name(at, &bytes);
-        if (name && bytes == 4 && memcmp(name, "href", 4) == 0)
-            return w->tree->attribute_value(at, &bytes) != NULL;
-    }
-    return false;
+    size_t bytes = 0;
+    return value_of(w, node, name, &bytes) && bytes > 0;
+}
+
+static int32_t add_link(page_walk *w, void *node, enum page_role role, int32_t range, int32_t text)
+{
+    const page_link link = {.flags = (int32_t)w->flags, .start = range, .text = text, .alt = PAGE_NONE};
+    w->counts[role]++;
+    return page_items_add_link(&w->items, w->tree, w->rules, &link, role == PAGE_FRAME ? "src" : "href", node);
 }
 
 static void open_anchor(page_walk *w, void *node)
 {
-    if (!has_reference(w, node))
+    size_t bytes = 0;
+    if (!value_of(w, node, "href", &bytes))
         return;
     if (link_count(w) >= w->rules->links_max) {
         w->full |= PAGE_FULL_LINKS;
@@ -55,32 +50,30 @@ static void open_anchor(page_walk *w, void *node)
         label = page_items_text(&w->items, w->tree, w->rules, node, ' ', (size_t)w->rules->label_chars_max * 4);
     else
         range = (int32_t)page_text_open(&w->text, PAGE_NONE);
-    w->anchor = page_add_item(w, node, PAGE_ANCHOR, range, label);
-    page_item *const item = page_item_of(w, w->anchor);
-    if (item && (w->flags & w->rules->headline_flag) != 0)
-        item->has_headline = 1;
+    w->anchor = add_link(w, node, PAGE_ANCHOR, range, label);
+    page_link *const link = page_items_link(&w->items, w->anchor);
+    if (link && (w->flags & w->rules->headline_flag) != 0)
+        link->has_headline = 1;
 }
 
 /* Give the link around a picture the picture's words, if it is the first with any. */
 static void take_alt(page_walk *w, void *node)
 {
-    page_item *const anchor = page_item_of(w, w->anchor);
+    page_link *const link = page_items_link(&w->items, w->anchor);
     size_t bytes = 0;
-    const uint8_t *alt = NULL;
-    if (!anchor || anchor->alt != PAGE_NONE)
+    if (!link || link->alt != PAGE_NONE)
         return;
-    alt = page_attribute_of(w->tree, node, "alt", &bytes);
+    const uint8_t *const alt = value_of(w, node, "alt", &bytes);
     if (alt && !page_is_blank(alt, page_prefix(alt, bytes, w->rules->label_chars_max)))
-        anchor->alt = page_items_string(&w->items, alt, bytes);
+        link->alt = page_items_string(&w->items, alt, bytes);
 }
 
 static void take_image(page_walk *w, void *node, enum page_role role)
 {
     take_alt(w, node);
-    if (role == PAGE_SOURCE && !has_value(w, node, "srcset"))
+    if (role == PAGE_SOURCE && !has_text(w, node, "srcset"))
         return; /* of audio or video */
-    if (w->counts[PAGE_IMAGE] < w->rules->images_max)
-        page_add_item(w, node, PAGE_IMAGE, PAGE_NONE, PAGE_NONE);
+    add_some(w, node, PAGE_IMAGE, w->rules->images_max);
 }
 
 static void take_title(page_walk *w, void *node)
@@ -88,20 +81,19 @@ static void take_title(page_walk *w, void *node)
     if (w->has_title || w->foreign > 0)
         return;
     w->has_title = true;
-    page_add_item(w, node, PAGE_TITLE, PAGE_NONE,
-                  page_items_text(&w->items, w->tree, w->rules, node, 0, w->rules->chars_max));
+    const int32_t text = page_items_text(&w->items, w->tree, w->rules, node, 0, w->rules->chars_max);
+    page_items_add(&w->items, w->tree, w->rules, PAGE_TITLE, text, node);
 }
 
 void page_act(page_walk *w, void *node, enum page_role role)
 {
-    size_t bytes = 0;
     switch (role) {
     case PAGE_ANCHOR:
         open_anchor(w, node);
         break;
     case PAGE_FRAME:
-        if (link_count(w) < w->rules->links_max && has_value(w, node, "src"))
-            page_add_item(w, node, PAGE_FRAME, PAGE_NONE, PAGE_NONE);
+        if (link_count(w) < w->rules->links_max && has_text(w, node, "src"))
+            add_link(w, node, PAGE_FRAME, PAGE_NONE, PAGE_NONE);
         break;
     case PAGE_IMAGE:
     case PAGE_SOURCE:
@@ -125,7 +117,7 @@ void page_act(page_walk *w, void *node, enum page_role role)
         w->text.preformatted++;
         break;
     case PAGE_DIALOG:
-        if (!page_attribute_of(w->tree, node, "open", &bytes))
+        if (!page_attribute_of(w->tree, node, "open"))
             w->is_muted = true;
         break;
     case PAGE_MUTED:

@@ -28,27 +28,6 @@ static void add(page_text *text, qix_bytes *to, const void *data, size_t bytes)
         text->has_failed = true;
 }
 
-size_t page_space(const uint8_t *p, size_t left)
-{
-    if (left == 0)
-        return 0;
-    if (p[0] < 0x80)
-        return (p[0] >= 0x09 && p[0] <= 0x0d) || (p[0] >= 0x1c && p[0] <= 0x20);
-    if (p[0] == 0xc2)
-        return left >= 2 && (p[1] == 0x85 || p[1] == 0xa0) ? 2 : 0; /* U+0085, U+00A0 */
-    if (left < 3)
-        return 0;
-    if (p[0] == 0xe2) {
-        /* U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F */
-        const bool is_space =
-            p[1] == 0x80 ? p[2] <= 0x8a || p[2] == 0xa8 || p[2] == 0xa9 || p[2] == 0xaf : p[1] == 0x81 && p[2] == 0x9f;
-        return is_space && p[2] >= 0x80 ? 3 : 0;
-    }
-    if (p[0] == 0xe1)
-        return p[1] == 0x9a && p[2] == 0x80 ? 3 : 0;             /* U+1680 */
-    return p[0] == 0xe3 && p[1] == 0x80 && p[2] == 0x80 ? 3 : 0; /* U+3000 */
-}
-
 bool page_is_blank(const uint8_t *data, size_t bytes)
 {
     size_t at = 0;
@@ -104,22 +83,37 @@ static void write_text(page_text *text, const uint8_t *data, size_t bytes)
     text->length = start + chars;
 }
 
+/* Bytes that begin white space, or characters of which some are white space. */
+static const uint8_t may_be_space[256] = {
+    ['\t'] = 1, ['\n'] = 1, [0x0b] = 1, ['\f'] = 1, ['\r'] = 1, [0x1c] = 1, [0x1d] = 1,
+    [0x1e] = 1, [0x1f] = 1, [' '] = 1,  [0xc2] = 1, [0xe1] = 1, [0xe2] = 1, [0xe3] = 1,
+};
+
+/* The end of the word that begins at `at`. */
+static size_t word_end(const uint8_t *raw, size_t bytes, size_t at)
+{
+    while (at < bytes && (!may_be_space[raw[at]] || page_space(raw + at, bytes - at) == 0))
+        at++;
+    return at;
+}
+
 /* Give every run of white space in the raw text as one blank and none at its ends, in place; gives the bytes left. */
 static size_t collapse(uint8_t *raw, size_t bytes)
 {
     size_t used = 0;
-    bool is_blank_due = false;
     for (size_t at = 0; at < bytes;) {
-        const size_t space = raw[at] > 0x20 && raw[at] < 0x80 ? 0 : page_space(raw + at, bytes - at);
+        const size_t space = page_space(raw + at, bytes - at);
         if (space > 0) {
-            is_blank_due = used > 0;
             at += space;
             continue;
         }
-        if (is_blank_due)
+        const size_t end = word_end(raw, bytes, at);
+        if (used > 0)
             raw[used++] = ' ';
-        is_blank_due = false;
-        raw[used++] = raw[at++];
+        if (used != at)
+            memmove(raw + used, raw + at, end - at);
+        used += end - at;
+        at = end;
     }
     return used;
 }

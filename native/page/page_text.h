@@ -39,7 +39,28 @@ uint32_t page_text_open(page_text *text, int kind);
 void page_text_close(page_text *text, uint32_t range);
 
 /* Bytes of the white space at `p`, of which `left` can be read; 0 if there is none. */
-size_t page_space(const uint8_t *p, size_t left);
+static inline size_t page_space(const uint8_t *p, size_t left)
+{
+    if (left == 0)
+        return 0;
+    if (p[0] < 0x80)
+        return (p[0] >= 0x09 && p[0] <= 0x0d) || (p[0] >= 0x1c && p[0] <= 0x20);
+    if (p[0] == 0xc2)
+        return left >= 2 && (p[1] == 0x85 || p[1] == 0xa0) ? 2 : 0; /* U+0085, U+00A0 */
+    if (left < 3)
+        return 0;
+    if (p[0] == 0xe2) {
+        /* U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F */
+        const bool is_space =
+            p[1] == 0x80 ? p[2] <= 0x8a || p[2] == 0xa8 || p[2] == 0xa9 || p[2] == 0xaf : p[1] == 0x81 && p[2] == 0x9f;
+        return is_space && p[2] >= 0x80 ? 3 : 0;
+    }
+    if (p[0] == 0xe1)
+        return p[1] == 0x9a && p[2] == 0x80 ? 3 : 0;             /* U+1680 */
+    return p[0] == 0xe3 && p[1] == 0x80 && p[2] == 0x80 ? 3 : 0; /* U+3000 */
+}
+
+/* Whether there is nothing but white space. */
 bool page_is_blank(const uint8_t *data, size_t bytes);
 /* Bytes of the first `chars` code points, or of all if there are fewer. */
 size_t page_prefix(const uint8_t *data, size_t bytes, uint32_t chars);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "page_meaning.h"
+#include "page_source.h"
 
 static void break_for(page_walk *w, const page_element *element)
 {
@@ -29,16 +30,16 @@ static void enter(page_walk *w, open_element *open)
         return;
     w->marker_count++;
     open->range = (int32_t)page_text_open(&w->text, element->marker);
-    page_item *const anchor = page_item_of(w, open->anchor);
+    page_link *const anchor = page_items_link(&w->items, open->anchor);
     if (anchor && element->is_headline)
         anchor->has_headline = 1;
 }
 
 static void close_anchor(page_walk *w, const open_element *open)
 {
-    const page_item *const item = w->anchor == open->anchor ? NULL : page_item_of(w, w->anchor);
-    if (item && item->range != PAGE_NONE)
-        page_text_close(&w->text, (uint32_t)item->range);
+    const page_link *const link = w->anchor == open->anchor ? NULL : page_items_link(&w->items, w->anchor);
+    if (link && link->start != PAGE_NONE)
+        page_text_close(&w->text, (uint32_t)link->start);
     w->anchor = open->anchor;
 }
 
@@ -72,7 +73,7 @@ static bool pop(page_walk *w, open_element *ret_open)
 /* Read one element up to its children; gives the child to go on with, NULL if there is none to be walked. */
 static void *read_element(page_walk *w, void *node, uintptr_t tag)
 {
-    open_element open = {.node = node, .element = page_meaning_of(w->tree, w->rules, w->hints, node, tag)};
+    open_element open = {.node = node, .element = page_meaning_of(w->tree, w->rules, node, tag)};
     void *child = w->tree->first_child(node);
     enter(w, &open);
     if (!child || page_is_leaf(open.element.role)) {
@@ -118,18 +119,31 @@ static void walk_all(page_walk *w, void *node)
         leave(w, &open);
 }
 
-static void reset(page_walk *w, const page_tree *tree, const page_rules *rules, uint32_t hints)
+static void reset(page_walk *w, const page_tree *tree, const page_rules *rules)
 {
     page_text_reset(&w->text, rules->chars_max);
     page_items_reset(&w->items);
     w->open.used = 0;
     w->tree = tree;
     w->rules = rules;
-    w->hints = hints;
     w->full = w->flags = w->foreign = w->marker_count = 0;
     w->anchor = PAGE_NONE;
     w->is_muted = w->has_title = false;
     memset(w->counts, 0, sizeof w->counts);
+}
+
+/* Put the ends of their texts into the links, which held the numbers of the ranges. */
+static void place_links(page_walk *w)
+{
+    page_link *const links = (page_link *)w->items.links.data;
+    const page_range *const ranges = (const page_range *)w->text.ranges.data;
+    const size_t range_count = w->text.ranges.used / sizeof *ranges;
+    for (size_t i = 0; i < w->items.links.used / sizeof *links; i++) {
+        const int32_t range = links[i].start;
+        const bool has_text = range != PAGE_NONE && (size_t)range < range_count;
+        links[i].end = has_text ? ranges[range].end : PAGE_NONE;
+        links[i].start = has_text ? ranges[range].start : PAGE_NONE;
+    }
 }
 
 static void give(const page_walk *w, page_result *ret_result)
@@ -143,9 +157,12 @@ static void give(const page_walk *w, page_result *ret_result)
         .range_count = w->text.ranges.used / sizeof(page_range),
         .items = (const page_item *)w->items.items.data,
         .item_count = w->items.items.used / sizeof(page_item),
+        .links = (const page_link *)w->items.links.data,
+        .link_count = w->items.links.used / sizeof(page_link),
         .attributes = (const page_attribute *)w->items.attributes.data,
         .attribute_count = w->items.attributes.used / sizeof(page_attribute),
         .full = w->full,
+        .has_unwanted = page_has_unwanted(w->text.out.data, w->text.out.used, '\n'),
     };
 }
 
@@ -165,18 +182,18 @@ void page_walk_free(page_walk *walk)
     free(walk);
 }
 
-int page_walk_run(page_walk *walk, const page_tree *tree, const page_rules *rules, void *root, uint32_t hints,
-                  page_result *ret_result)
+int page_walk_run(page_walk *walk, const page_tree *tree, const page_rules *rules, void *root, page_result *ret_result)
 {
-    reset(walk, tree, rules, hints);
+    reset(walk, tree, rules);
     if (tree->type(root) == PAGE_TYPE_ELEMENT)
-        page_add_item(walk, root, PAGE_ROOT, PAGE_NONE, PAGE_NONE);
+        page_items_add(&walk->items, tree, rules, PAGE_ROOT, PAGE_NONE, root);
     walk_all(walk, root);
     page_text_break_line(&walk->text);
     if (walk->text.is_full)
         walk->full |= PAGE_FULL_TEXT;
     if (walk->text.has_failed || walk->items.has_failed)
         return -1;
+    place_links(walk);
     give(walk, ret_result);
     return 0;
 }

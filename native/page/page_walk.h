@@ -13,7 +13,7 @@ typedef struct {
     uint32_t flags;
     bool is_muted;
     int32_t range;  /* that it opened, PAGE_NONE for none */
-    int32_t anchor; /* item of the link around it */
+    int32_t anchor; /* number of the link around it */
 } open_element;
 
 struct page_walk {
@@ -23,10 +23,9 @@ struct page_walk {
     qix_bytes flat; /* flat_element */
     const page_tree *tree;
     const page_rules *rules;
-    uint32_t hints;
     uint32_t full;
     uint32_t flags;
-    int32_t anchor; /* item of the innermost open link, PAGE_NONE for none */
+    int32_t anchor; /* number of the innermost open link, PAGE_NONE for none */
     bool is_muted;
     bool has_title;
     uint32_t foreign; /* open elements of another language, whose titles are not the page's */
@@ -42,14 +41,6 @@ static inline bool page_is_leaf(uint8_t role)
     return (leaves >> role & 1u) != 0;
 }
 
-/* The item of that number; NULL for PAGE_NONE, and for one that there was no memory for. */
-static inline page_item *page_item_of(page_walk *w, int32_t number)
-{
-    return number == PAGE_NONE ? NULL : page_items_at(&w->items, number);
-}
-
-/* Add the element as an item; gives its number. */
-int32_t page_add_item(page_walk *w, void *node, enum page_role role, int32_t range, int32_t text);
 /* Do what a role asks at the start of an element. */
 void page_act(page_walk *w, void *node, enum page_role role);
 /* Add the text of a text node, unless it is not shown. */

@@ -43,6 +43,7 @@ class DecodedText:
     text: str
     charset: str  # name in the Encoding Standard, lower case
     codec: str  # Python codec, e.g. for the query of links
+    utf8: bytes  # the text in UTF-8, as the HTML parser takes it
 
 
 def decode_body(body: bytes, content_type: str, *, is_html: bool) -> DecodedText:
@@ -187,10 +188,9 @@ def _lookup(label: str) -> str:
 
 
 def _guess(body: bytes, is_html: bool) -> DecodedText:
-    try:
-        return DecodedText(body.decode("utf-8"), "utf-8", "utf-8")
-    except UnicodeDecodeError:
-        pass
+    sound = _decode_utf8(body)
+    if sound is not None:
+        return sound
     # HTML Standard, "changing the encoding while parsing": a late meta element still counts in browsers.
     late = _prescan_markup(body[:DETECT_BYTES]) if is_html else ""
     if late:
@@ -205,11 +205,26 @@ def _guess(body: bytes, is_html: bool) -> DecodedText:
 
 def _decode(body: bytes, name: str) -> DecodedText:
     if name == "replacement":  # Encoding Standard section 14.1: encodings that attacks hide in are not decoded
-        return DecodedText("\ufffd" if body else "", name, "utf-8")
+        return _decoded("\ufffd" if body else "", name, "utf-8")
+    sound = _decode_utf8(body) if name == "utf-8" else None
+    if sound is not None:
+        return sound
     info = _codec(name)
     # The Encoding Standard fills the holes that Python leaves in these tables with the C1 control of the same number.
     errors = "jird-c1" if name.startswith("windows-125") else "replace"
-    return DecodedText(info.decode(body, errors)[0], name, info.name)
+    return _decoded(info.decode(body, errors)[0], name, info.name)
+
+
+def _decode_utf8(body: bytes) -> DecodedText | None:
+    """Decode UTF-8 without a fault, the ordinary case, in which the body is its own encoding; None for any other."""
+    try:
+        return DecodedText(body.decode(), "utf-8", "utf-8", body)
+    except UnicodeDecodeError:
+        return None
+
+
+def _decoded(text: str, name: str, codec: str) -> DecodedText:
+    return DecodedText(text, name, codec, text.encode("utf-8", "ignore"))
 
 
 @lru_cache

@@ -147,7 +147,7 @@ class LinkReader:
 
     def _add(self, found: dict[str, Link], raw: RawLink, is_nofollow: bool) -> None:
         attributes = raw.attributes
-        target = self.resolver.resolve(attributes["href"] or "")
+        target = self.resolver.resolve(raw.target)
         if not target:
             return
         rel = attributes.get("rel")
@@ -157,15 +157,15 @@ class LinkReader:
             if self._has_room(found):
                 text = self._text_of(raw)
                 found[target] = self._make(
-                    target, text, raw.flags, raw.has_headline, attributes, rel_flags, is_nofollow
+                    target, text, raw.flags, raw.has_headline != 0, attributes, rel_flags, is_nofollow
                 )
         elif (
             not known.text
-            or _rank(raw.flags, raw.has_headline) > _rank(known.location_flags, known.has_headline)
+            or _rank(raw.flags, raw.has_headline != 0) > _rank(known.location_flags, known.has_headline)
             or (known.is_nofollow and not rel_flags & REL_NOFOLLOW)
         ):
             text = self._text_of(raw)
-            link = self._make(target, text, raw.flags, raw.has_headline, attributes, rel_flags, is_nofollow)
+            link = self._make(target, text, raw.flags, raw.has_headline != 0, attributes, rel_flags, is_nofollow)
             found[target] = _merge(known, link)
 
     def _has_room(self, found: dict[str, Link]) -> bool:

@@ -96,19 +96,19 @@ class Metadata:
                 result |= parse_meta(attributes.get("content") or "", now_s)
         return result
 
-    def published_s(self, parser: LexborHTMLParser, html: str, now_s: float) -> float | None:
+    def published_s(self, parser: LexborHTMLParser, source: bytes, now_s: float) -> float | None:
         """When the page says it was published, in unix seconds; None when it does not, or says what cannot be."""
-        for text in self._dates(parser, html):
+        for text in self._dates(parser, source):
             moment = parse_date(text, now_s)
             if moment is not None and _EARLIEST_S <= moment <= now_s + _AHEAD_S:
                 return moment
         return None
 
-    def _dates(self, parser: LexborHTMLParser, html: str) -> Iterator[str]:
+    def _dates(self, parser: LexborHTMLParser, source: bytes) -> Iterator[str]:
         for name in _DATE_NAMES:
             if name in self._metas:
                 yield self._metas[name]
-        if "datePublished" in html:
+        if b"datePublished" in source:
             for script in parser.css(_JSON_LD):
                 found = _JSON_DATE.search(script.text()[:_JSON_LD_CHARS_MAX])
                 if found is not None:

@@ -39,7 +39,7 @@ from jird_daemon.extract.tree import (
     PageTree,
     RawLink,
 )
-from jird_daemon.extract.walk import HEADLINES, Hints, walk_tree
+from jird_daemon.extract.walk import HEADLINES, walk_tree
 from jird_native import page as native
 
 _TRUNCATED = {
@@ -48,24 +48,17 @@ _TRUNCATED = {
     native.FULL_TEXT: "document_text_chars",
     native.FULL_LINKS: "document_links",
 }
-_ANCHOR, _FRAME, _IMAGE, _TITLE = int(Role.ANCHOR), int(Role.FRAME), int(Role.IMAGE), int(Role.TITLE)
+_TITLE = int(Role.TITLE)
+_NO_ATTRIBUTES: Attributes = {}  # of most links; never changed
 
 
-def walk_page(parser: LexborHTMLParser, html: str) -> PageTree:
-    """Read a parsed page in the fastest way there is.
-
-    Args:
-        parser: The page; must outlive the walk.
-        html: Its source, which is searched for words that tell what need not be looked for in the tree.
-    """
+def walk_page(parser: LexborHTMLParser) -> PageTree:
+    """Read a parsed page, which must outlive the walk, in the fastest way there is."""
     walk = _native_walk()
     root = parser.root
     if walk is None or root is None:
-        return walk_tree(parser, html)
-    hints = Hints.of(html)
-    known = native.HAS_ROLES * hints.has_roles
-    known |= native.HAS_HIDDEN * hints.has_hidden | native.HAS_STYLES * hints.has_styles
-    return _tree(walk.walk(root.mem_id, known))
+        return walk_tree(parser)
+    return _tree(walk.walk(root.mem_id))
 
 
 @lru_cache(maxsize=1)
@@ -112,38 +105,51 @@ def _rule(element: Element, tag: int = -1) -> native.ElementRule:
 
 
 def _tree(data: native.PageData) -> PageTree:
-    """Make the tree of what the walk gave."""
-    tree = PageTree(data.text)
+    """Make the tree of what the walk gave. Columns are handled as a whole, which costs less than rows."""
+    tree = PageTree(data.text, has_unwanted=data.has_unwanted)
     tree.truncated.update(name for flag, name in _TRUNCATED.items() if data.full & flag)
-    ranges, items, strings = data.ranges, data.items, data.strings
-    kinds, starts, ends = ranges[::3], ranges[1::3], ranges[2::3]
-    tree.markers = [row for row in zip(kinds, starts, ends, strict=True) if row[0] >= 0]
-    # Each string is ended by a zero byte: behind the last one stands an empty one, where -1 finds what is none.
-    starts.append(-1)
-    ends.append(-1)
-    strings[-1] = ""
-    texts = strings
+    ranges = data.ranges
+    tree.markers = [row for row in zip(ranges[::3], ranges[1::3], ranges[2::3], strict=True) if row[0] >= 0]
+    # Each string is ended by a zero byte, so behind the last one stands an empty one: there -1 finds what is none.
+    strings = data.strings
     values: list[str | None] = [*strings[:-1], None]
-    names = [ATTRIBUTE_NAMES[number] for number in data.attributes[::2]]
-    pairs = list(zip(names, [values[number] for number in data.attributes[1::2]], strict=True))
+    pairs = [
+        (ATTRIBUTE_NAMES[name], values[value])
+        for name, value in zip(data.attributes[::2], data.attributes[1::2], strict=True)
+    ]
+    tree.links = _links(data.links, strings, pairs)
     places: dict[int, list[Attributes]] = {
         int(Role.META): tree.metas, int(Role.LINK): tree.head_links, int(Role.BASE): tree.bases,
-        int(Role.TIME): tree.times, _IMAGE: tree.images,
+        int(Role.TIME): tree.times, int(Role.IMAGE): tree.images,
     }  # fmt: skip
-    rows = iter(items)
-    for role, flags, number, has_headline, text, alt, first, count in zip(*[rows] * native.ITEM_FIELDS, strict=True):
-        attributes = dict(pairs[first : first + count])
-        if role == _ANCHOR:
-            tree.links.append(
-                RawLink(attributes, flags, has_headline != 0, starts[number], ends[number], texts[text], texts[alt])
-            )
-        elif role == _FRAME:
-            attributes["href"] = attributes["src"]
-            tree.links.append(RawLink(attributes, flags, False, -1, -1, "", ""))
-        elif role == _TITLE:
-            tree.title = texts[text]
+    rows = iter(data.items)
+    for role, text, first, count in zip(*[rows] * native.ITEM_FIELDS, strict=True):
+        if role == _TITLE:
+            tree.title = strings[text]
         elif role == native.ROOT_ROLE:
-            tree.root_attributes = attributes
+            tree.root_attributes = dict(pairs[first : first + count])
         else:
-            places[role].append(attributes)
+            places[role].append(dict(pairs[first : first + count]))
     return tree
+
+
+def _links(links: list[int], strings: list[str], pairs: list[tuple[str, str | None]]) -> list[RawLink]:
+    targets, flags, heads, starts, ends, texts, alts, firsts, counts = (
+        links[column :: native.LINK_FIELDS] for column in range(native.LINK_FIELDS)
+    )
+    return list(
+        map(
+            RawLink,
+            [strings[target] for target in targets],
+            flags,
+            heads,
+            starts,
+            ends,
+            [strings[text] for text in texts],
+            [strings[alt] for alt in alts],
+            [
+                dict(pairs[first : first + count]) if count else _NO_ATTRIBUTES
+                for first, count in zip(firsts, counts, strict=True)
+            ],
+        )
+    )

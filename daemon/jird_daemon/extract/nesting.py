@@ -38,8 +38,12 @@ _INLINE = _FORMATTING | {
 }  # fmt: skip
 
 
-def guard(html: str) -> tuple[str, bool]:
+def guard(html: str, open_count: int) -> tuple[str, bool]:
     """Make a page safe to parse.
+
+    Args:
+        html: The page.
+        open_count: How often it holds "<" before anything but "/": no more elements can be open at once.
 
     Returns:
         The page, unchanged in all but hostile cases, and whether it was changed.
@@ -47,16 +51,13 @@ def guard(html: str) -> tuple[str, bool]:
     guarded = html
     if len(html) > _SHORT_CHARS:
         guarded = _cut_attributes(html)
-    if _may_nest_deeply(guarded):
+    if open_count > OPEN_ELEMENTS_MAX and _may_nest_deeply(guarded):
         guarded = _flatten(guarded)
     return guarded, guarded is not html
 
 
 def _may_nest_deeply(html: str) -> bool:
     """Tell whether more elements than allowed could be open at once; cheap tests first, none of them misses one."""
-    marks = html.count("<")
-    if marks <= OPEN_ELEMENTS_MAX or marks - html.count("</") <= OPEN_ELEMENTS_MAX:
-        return False
     # No more can be open in a stretch than were before it and open in it. Void elements count as opens here, so this
     # says "perhaps" too often.
     depth = 0

@@ -16,13 +16,11 @@ from jird_daemon.extract.metadata import Metadata
 from jird_daemon.extract.native_walk import walk_page
 from jird_daemon.extract.nesting import guard
 from jird_daemon.extract.tree import PageTree
+from jird_daemon.extract.walk import UNWANTED
 from jird_daemon.store.text_pile import Marker, MarkerKind, TextPile, encode_pile, pile_digest
 from jird_daemon.url.directives import parse_x_robots_tag
+from jird_native.page import scan_source
 
-# What XML and protobuf text refuse, and no reader can see (F89): controls but tab and line end, surrogates, and the
-# two that are no characters.
-_UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-_CONTROL_BYTES = bytes([*range(0x09), *range(0x0B, 0x0D), *range(0x0E, 0x20), 0x7F])
 _KINDS = {int(kind): kind for kind in MarkerKind}
 # An element that XML closes in its own tag; HTML would leave it open and swallow what follows.
 _SELF_CLOSED = re.compile(
@@ -55,7 +53,7 @@ def _parse_plain(job: ParseJob, media_type: str, decoded: DecodedText, now_s: fl
     directives = parse_x_robots_tag(job.x_robots_tag, job.product_token, now_s).at(now_s)
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
     truncated = ("document_text_chars",) if len(text) > DOCUMENT_TEXT_CHARS_MAX else ()
-    text = _UNWANTED.sub("", text[:DOCUMENT_TEXT_CHARS_MAX]).strip()
+    text = UNWANTED.sub("", text[:DOCUMENT_TEXT_CHARS_MAX]).strip()
     pile = TextPile(text)
     return ParsedDocument(
         ParseKind.DOCUMENT,
@@ -70,20 +68,15 @@ def _parse_plain(job: ParseJob, media_type: str, decoded: DecodedText, now_s: fl
 
 
 def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: float) -> ParsedDocument:
-    html = decoded.text
-    if media_type == media.XHTML:
-        html = _SELF_CLOSED.sub(r"<\1\2></\1>", html)
-    if _has_unwanted(job.body, html):
-        html = _UNWANTED.sub("", html)
-    html, was_guarded = guard(html)
-    parser = _parse_tree(html)
-    tree = walk_page(parser, html)
+    html, source, was_guarded = _prepare(decoded, media_type)
+    parser = _parse_tree(source)
+    tree = walk_page(parser)
     if was_guarded:
         tree.truncated.add("document_nesting")
     text = tree.text
-    if "&#" in html and _UNWANTED.search(text):
+    if tree.has_unwanted and "&#" in html:
         # One for one, so that offsets stay what they are.
-        text = _UNWANTED.sub("\ufffd", text)
+        text = UNWANTED.sub("\ufffd", text)
     metadata = Metadata(tree, text)
     directives = metadata.directives(job.product_token, now_s)
     directives = (directives | parse_x_robots_tag(job.x_robots_tag, job.product_token, now_s)).at(now_s)
@@ -112,23 +105,32 @@ def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: flo
         "" if directives.is_nofollow else canonical,
         directives.is_noindex,
         directives.is_nofollow,
-        metadata.published_s(parser, html, now_s),
+        metadata.published_s(parser, source, now_s),
         tuple(sorted(tree.truncated)),
         f"challenge page of {product}" if product else "",
     )
 
 
-def _parse_tree(html: str) -> LexborHTMLParser:
+def _prepare(decoded: DecodedText, media_type: str) -> tuple[str, bytes, bool]:
+    """Give a source that is safe to parse, as text and in UTF-8, and whether it was cut for that."""
+    html, source = decoded.text, decoded.utf8
+    if media_type == media.XHTML:
+        html = _SELF_CLOSED.sub(r"<\1\2></\1>", html)
+    scan = scan_source(source)
+    if scan.has_unwanted:
+        html = UNWANTED.sub("", html)
+    html, was_guarded = guard(html, scan.open_count)
+    if html is not decoded.text:
+        source = html.encode("utf-8", "ignore")
+    return html, source, was_guarded
+
+
+def _parse_tree(source: bytes) -> LexborHTMLParser:
     try:
-        return LexborHTMLParser(html, scripting=True)
+        return LexborHTMLParser(source, scripting=True)
     except SelectolaxError as error:
         # The parser accepts every text; what it cannot do without is memory.
         raise MemoryError(str(error)) from error
-
-
-def _has_unwanted(body: bytes, html: str) -> bool:
-    """Tell cheaply whether a page may hold characters of _UNWANTED; searching a whole page for them is not cheap."""
-    return len(body.translate(None, _CONTROL_BYTES)) != len(body) or "\ufffe" in html or "\uffff" in html
 
 
 def _markers(tree: PageTree) -> tuple[Marker, ...]:

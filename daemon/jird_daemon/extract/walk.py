@@ -5,7 +5,6 @@ elements.py; what is rare is done in methods.
 """
 
 import re
-from dataclasses import dataclass
 from itertools import repeat
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -51,58 +50,34 @@ HEADLINES = frozenset(range(MarkerKind.HEADING_1, MarkerKind.HEADING_6 + 1))
 _NOTHING = Element()
 
 
-# Not the value of a style; the attribute alone makes the search worth its time.
-_HIDDEN_ATTRIBUTE = re.compile(r"\shidden[\s=>/]")
-
-
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """What a page's source says may be in its tree: looking there for what it cannot hold is a tenth of the walk."""
-
-    has_roles: bool
-    has_hidden: bool  # attributes
-    has_styles: bool  # that hide something
-
-    @classmethod
-    def of(cls, html: str) -> "Hints":
-        """Search a source."""
-        return cls(
-            "role=" in html,
-            " hidden" in html and _HIDDEN_ATTRIBUTE.search(html) is not None,
-            "display:none" in html or "display: none" in html,
-        )
-
-
 class _OpenLink:
     """A link while the walk goes on; its text is a range of the page's text, or apart from it."""
 
-    __slots__ = ("alt", "attributes", "flags", "has_headline", "range", "text")
+    __slots__ = ("alt", "attributes", "flags", "has_headline", "is_frame", "range", "text")
 
-    def __init__(self, attributes: Attributes, flags: int, text_range: Range | None) -> None:
+    def __init__(self, attributes: Attributes, flags: int, text_range: Range | None, *, is_frame: bool = False) -> None:
         self.attributes = attributes
         self.flags = flags
         self.range = text_range
         self.text = ""
         self.alt = ""
         self.has_headline = False
+        self.is_frame = is_frame
 
 
 # What an element changed: flags, muting, the range it opened, the link around it.
 _Saved = tuple[int, bool, Range | None, _OpenLink | None]
 
 
-def walk_tree(parser: LexborHTMLParser, html: str) -> PageTree:
-    """Read a parsed page.
+# What XML and protobuf text refuse, and no reader can see (F89): controls but tab and line end, surrogates, and the
+# two that are no characters.
+UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
-    Args:
-        parser: The page; must outlive the walk.
-        html: Its source, which is searched for words that tell what need not be looked for in the tree.
-    """
+
+def walk_tree(parser: LexborHTMLParser) -> PageTree:
+    """Read a parsed page, which must outlive the walk."""
     root = parser.root
-    if root is None:
-        return PageTree()
-    hints = Hints.of(html)
-    return _Walk().walk(root, _find_hidden(parser, hints), hints.has_roles)
+    return _Walk().walk(root, _find_hidden(parser)) if root is not None else PageTree()
 
 
 class _Walk:
@@ -118,23 +93,27 @@ class _Walk:
         self._foreign = 0
         self._anchor: _OpenLink | None = None
 
-    def walk(self, root: LexborNode, overrides: dict[int, Element], has_roles: bool) -> PageTree:
+    def walk(self, root: LexborNode, overrides: dict[int, Element]) -> PageTree:
         """Walk from the root on."""
         tree, builder = self.tree, self.builder
         tree.root_attributes = root.attributes
-        if self._run(root, overrides, has_roles):
+        if self._run(root, overrides):
             tree.truncated.add("document_nodes")
         builder.break_line()
         if builder.is_full:
             tree.truncated.add("document_text_chars")
         tree.text = builder.text()
+        tree.has_unwanted = UNWANTED.search(tree.text) is not None
         tree.markers = [(opened.kind, opened.start, opened.end) for opened in self.markers]
         for link in self.links:
             start, end = (link.range.start, link.range.end) if link.range is not None else (-1, -1)
-            tree.links.append(RawLink(link.attributes, link.flags, link.has_headline, start, end, link.text, link.alt))
+            target = link.attributes.pop("src" if link.is_frame else "href") or ""
+            tree.links.append(
+                RawLink(target, link.flags, int(link.has_headline), start, end, link.text, link.alt, link.attributes)
+            )
         return tree
 
-    def _run(self, root: LexborNode, overrides: dict[int, Element], has_roles: bool) -> bool:  # noqa: C901 - one loop, for speed
+    def _run(self, root: LexborNode, overrides: dict[int, Element]) -> bool:  # noqa: C901 - one loop, for speed
         """Walk until the end (False) or the limit of nodes (True)."""
         builder = self.builder
         pieces = builder.pieces
@@ -156,7 +135,7 @@ class _Walk:
                     element = ELEMENTS.get(node.tag or "")
                 if overrides:
                     element = overrides.get(node.mem_id, element)
-                if has_roles and tag in LANDMARK_IDS:
+                if tag in LANDMARK_IDS:
                     element = _by_role(node, element)
                 child = node.first_child
                 saved = None
@@ -288,10 +267,8 @@ class _Walk:
 
     def _take_frame(self, node: LexborNode) -> None:
         attributes = node.attributes
-        if attributes.get("src"):
-            attributes["href"] = attributes["src"]
-            if len(self.links) < RAW_LINKS_MAX:
-                self.links.append(_OpenLink(attributes, self._flags, None))
+        if attributes.get("src") and len(self.links) < RAW_LINKS_MAX:
+            self.links.append(_OpenLink(attributes, self._flags, None, is_frame=True))
 
     def _take_image(self, node: LexborNode, role: int) -> None:
         attributes = node.attributes
@@ -337,16 +314,12 @@ class _Walk:
         self.tree.truncated.add("document_nodes")
 
 
-def _find_hidden(parser: LexborHTMLParser, hints: Hints) -> dict[int, Element]:
+_HIDDEN = '[hidden]:not([hidden="until-found"]), [style*="display:none"], [style*="display: none"]'
+
+
+def _find_hidden(parser: LexborHTMLParser) -> dict[int, Element]:
     """Find the nodes that attributes hide."""
-    selectors = []
-    if hints.has_hidden:
-        selectors.append('[hidden]:not([hidden="until-found"])')
-    if hints.has_styles:
-        selectors.append('[style*="display:none"], [style*="display: none"]')
-    if not selectors:
-        return {}
-    return {node.mem_id: MUTED for node in parser.css(", ".join(selectors)) if node.tag_id not in SHOWN_IDS}
+    return {node.mem_id: MUTED for node in parser.css(_HIDDEN) if node.tag_id not in SHOWN_IDS}
 
 
 def _by_role(node: LexborNode, element: Element | None) -> Element | None:

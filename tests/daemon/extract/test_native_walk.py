@@ -31,7 +31,9 @@ PIECES = (
 
 def fields(tree: PageTree) -> dict[str, object]:
     """Everything in a tree, comparable; of an element only the attributes that are read."""
-    found: dict[str, object] = {name: getattr(tree, name) for name in ("text", "markers", "title", "truncated")}
+    found: dict[str, object] = {
+        name: getattr(tree, name) for name in ("text", "markers", "title", "truncated", "has_unwanted")
+    }
     found["title"] = tree.title or ""
     found["root"] = _read(tree.root_attributes)
     for name in ("images", "metas", "head_links", "bases", "times"):
@@ -46,15 +48,15 @@ def _read(attributes: dict[str, str | None]) -> dict[str, str | None]:
 
 def _link(link: RawLink) -> tuple[object, ...]:
     return (
-        _read(link.attributes), link.flags, link.has_headline, link.start, link.end if link.start >= 0 else -1,
-        link.text.split(), link.alt.split(),
+        link.target, _read(link.attributes), link.flags, link.has_headline, link.start,
+        link.end if link.start >= 0 else -1, link.text.split(), link.alt.split(),
     )  # fmt: skip
 
 
 def both(html: str) -> PageTree:
     """Walk a page both ways; gives the tree after comparing."""
     parser = LexborHTMLParser(html, scripting=True)
-    fast, slow = walk_page(parser, html), walk_tree(parser, html)
+    fast, slow = walk_page(parser), walk_tree(parser)
     assert fields(fast) == fields(slow)
     return fast
 
@@ -111,4 +113,4 @@ def test_a_parser_without_the_functions_is_read_the_slow_way(monkeypatch: pytest
         native.PageWalk(native_walk._rules(), "/nonexistent/library.so")
     monkeypatch.setattr(native_walk, "_native_walk", lambda: None)
     html = "<title>t</title><p>text <a href=x>link</a>"
-    assert fields(walk_page(LexborHTMLParser(html), html)) == fields(walk_tree(LexborHTMLParser(html), html))
+    assert fields(walk_page(LexborHTMLParser(html))) == fields(walk_tree(LexborHTMLParser(html)))
