@@ -152,8 +152,9 @@ static void check(const page_result *result)
     for (size_t i = 0; i < result->string_bytes; i++)
         string_count += result->strings[i] == 0;
     CHECK(result->string_bytes == 0 || result->strings[result->string_bytes - 1] == 0);
-    for (size_t i = 0; i < result->range_count; i++) {
-        const page_range range = result->ranges[i];
+    for (size_t i = 0; i < result->marker_count; i++) {
+        const page_range range = result->markers[i];
+        CHECK(range.kind >= 0);
         CHECK(range.start == -1 || (range.start <= range.end && (size_t)range.end <= CHARS_MAX + 1u));
     }
     for (size_t i = 0; i < result->item_count; i++) {

@@ -59,11 +59,11 @@ class PageRules:
 
 @dataclass(slots=True)
 class PageData:
-    """What a walk found, as flat lists; strings and ranges are referred to by number, -1 for none."""
+    """What a walk found, as flat lists; strings are referred to by number, -1 for none."""
 
     text: str
     strings: list[str]
-    ranges: list[int]  # kind, start, end of each
+    markers: list[int]  # kind, start, end of each
     items: list[int]  # ITEM_FIELDS of each
     links: list[int]  # LINK_FIELDS of each
     attributes: list[int]  # name (number in PageRules.attributes), value (string) of each
@@ -124,7 +124,7 @@ class PageWalk:
         return PageData(
             _text(result.text, result.text_bytes),
             _text(result.strings, result.string_bytes).split("\0"),
-            _numbers(result.ranges, 3 * result.range_count),
+            _numbers(result.markers, 3 * result.marker_count),
             _numbers(result.items, ITEM_FIELDS * result.item_count),
             _numbers(result.links, LINK_FIELDS * result.link_count),
             _numbers(result.attributes, 2 * result.attribute_count),

@@ -112,8 +112,8 @@ typedef struct page_result {
     size_t text_bytes;
     const uint8_t *strings; /* UTF-8, each ended by a zero byte */
     size_t string_bytes;
-    const page_range *ranges;
-    size_t range_count;
+    const page_range *markers;
+    size_t marker_count;
     const page_item *items;
     size_t item_count;
     const page_link *links;

@@ -146,15 +146,26 @@ static void place_links(page_walk *w)
     }
 }
 
-static void give(const page_walk *w, page_result *ret_result)
+/* Keep the ranges of markers alone; gives their number. */
+static size_t keep_markers(page_walk *w)
+{
+    page_range *const ranges = (page_range *)w->text.ranges.data;
+    size_t kept = 0;
+    for (size_t i = 0; i < w->text.ranges.used / sizeof *ranges; i++)
+        if (ranges[i].kind >= 0)
+            ranges[kept++] = ranges[i];
+    return kept;
+}
+
+static void give(page_walk *w, page_result *ret_result)
 {
     *ret_result = (page_result){
         .text = w->text.out.data,
         .text_bytes = w->text.out.used,
         .strings = w->items.strings.data,
         .string_bytes = w->items.strings.used,
-        .ranges = (const page_range *)w->text.ranges.data,
-        .range_count = w->text.ranges.used / sizeof(page_range),
+        .markers = (const page_range *)w->text.ranges.data,
+        .marker_count = keep_markers(w),
         .items = (const page_item *)w->items.items.data,
         .item_count = w->items.items.used / sizeof(page_item),
         .links = (const page_link *)w->items.links.data,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from jird_daemon.extract.limits import IMAGE_ALT_CHARS_MAX, IMAGES_MAX
 from jird_daemon.extract.tree import Attributes, PageTree
 from jird_daemon.store.tables import Image
-from jird_daemon.url.canonical import split
+from jird_daemon.url.canonical import host_of
 from jird_daemon.url.policy import UrlPolicy
 from jird_daemon.url.references import LinkResolver
 
@@ -31,7 +31,7 @@ def read_images(tree: PageTree, resolver: LinkResolver, url: str) -> tuple[Image
         url: Its own URL; its host may show pictures even when it is no public one.
     """
     found: dict[str, str] = {}
-    host = split(url).host
+    host = host_of(url)
     for source, alt in _sources(tree):
         if len(found) >= IMAGES_MAX:
             tree.truncated.add("document_images")
@@ -95,5 +95,5 @@ def _resolve(source: str, resolver: LinkResolver, page_host: str) -> str:
     address = resolver.resolve(source)
     if not address:
         return ""
-    host = split(address).host
+    host = host_of(address)
     return address if host == page_host or _HOSTS.check_host(host) is None else ""

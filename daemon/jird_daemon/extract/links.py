@@ -81,6 +81,7 @@ class LinkReader:
         self._text = text
         self._url = url
         host = split(url).host
+        self._own = f"{origin_of(url)}/"
         self._prefixes = (f"https://{host}", f"http://{host}")
         self.resolver = LinkResolver(effective_base(tree.bases, url, encoding), encoding)
         self.is_truncated = False
@@ -121,8 +122,11 @@ class LinkReader:
         for attributes in self._tree.metas:
             if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
                 self._add_refresh(found, attributes.get("content") or "", is_nofollow)
+        resolve = self.resolver.resolve
         for raw in self._tree.links:
-            self._add(found, raw, is_nofollow)
+            target = resolve(raw.target)
+            if target:
+                self._add(found, target, raw, is_nofollow)
         return tuple(found.values())
 
     def _resolve(self, href: str | None) -> str:
@@ -145,28 +149,25 @@ class LinkReader:
         if target and target not in found and self._has_room(found):
             found[target] = self._make(target, "", 0, False, {}, 0, is_nofollow)
 
-    def _add(self, found: dict[str, Link], raw: RawLink, is_nofollow: bool) -> None:
-        attributes = raw.attributes
-        target = self.resolver.resolve(raw.target)
-        if not target:
-            return
-        rel = attributes.get("rel")
-        rel_flags = _rel_flags(rel_words(rel)) if rel else 0
+    def _add(self, found: dict[str, Link], target: str, raw: RawLink, is_nofollow: bool) -> None:
         known = found.get(target)
         if known is None:
             if self._has_room(found):
-                text = self._text_of(raw)
-                found[target] = self._make(
-                    target, text, raw.flags, raw.has_headline != 0, attributes, rel_flags, is_nofollow
-                )
+                found[target] = self._make_raw(target, raw, is_nofollow)
         elif (
             not known.text
-            or _rank(raw.flags, raw.has_headline != 0) > _rank(known.location_flags, known.has_headline)
-            or (known.is_nofollow and not rel_flags & REL_NOFOLLOW)
+            or known.is_nofollow
+            or raw.flags != known.location_flags
+            or raw.has_headline != known.has_headline
         ):
-            text = self._text_of(raw)
-            link = self._make(target, text, raw.flags, raw.has_headline != 0, attributes, rel_flags, is_nofollow)
-            found[target] = _merge(known, link)
+            found[target] = _merge(known, self._make_raw(target, raw, is_nofollow))
+
+    def _make_raw(self, target: str, raw: RawLink, is_nofollow: bool) -> Link:
+        attributes = raw.attributes
+        rel = attributes.get("rel")
+        rel_flags = _rel_flags(rel_words(rel)) if rel else 0
+        text = self._text_of(raw)
+        return self._make(target, text, raw.flags, raw.has_headline != 0, attributes, rel_flags, is_nofollow)
 
     def _has_room(self, found: dict[str, Link]) -> bool:
         if len(found) < DOCUMENT_LINKS_MAX:
@@ -200,8 +201,8 @@ class LinkReader:
 
     def _locality(self, target: str) -> int:
         # U161.
-        if target == self._url:
-            return SELF_LINK
+        if target.startswith(self._own):
+            return SELF_LINK if target == self._url else IN_LINK
         for prefix in self._prefixes:
             if target.startswith(prefix) and target[len(prefix)] in "/:":
                 return IN_LINK
@@ -234,6 +235,8 @@ def destination_type(url: str, media_type: str | None) -> int:
         known = _TYPES.get(media_type, _MEDIA_TREES.get(media_type.partition("/")[0]))
         if known is not None:
             return known
+    if "?" not in url and url.endswith((".html", "/")):  # most
+        return DOCUMENT
     name = url.partition("?")[0].rpartition("/")[2]
     _, dot, extension = name.rpartition(".")
     if not dot:

@@ -108,8 +108,8 @@ def _tree(data: native.PageData) -> PageTree:
     """Make the tree of what the walk gave. Columns are handled as a whole, which costs less than rows."""
     tree = PageTree(data.text, has_unwanted=data.has_unwanted)
     tree.truncated.update(name for flag, name in _TRUNCATED.items() if data.full & flag)
-    ranges = data.ranges
-    tree.markers = [row for row in zip(ranges[::3], ranges[1::3], ranges[2::3], strict=True) if row[0] >= 0]
+    markers = data.markers
+    tree.markers = list(zip(markers[::3], markers[1::3], markers[2::3], strict=True))
     # Each string is ended by a zero byte, so behind the last one stands an empty one: there -1 finds what is none.
     strings = data.strings
     values: list[str | None] = [*strings[:-1], None]

@@ -17,11 +17,11 @@ from jird_daemon.extract.native_walk import walk_page
 from jird_daemon.extract.nesting import guard
 from jird_daemon.extract.tree import PageTree
 from jird_daemon.extract.walk import UNWANTED
-from jird_daemon.store.text_pile import Marker, MarkerKind, TextPile, encode_pile, pile_digest
+from jird_daemon.store.text_pile import MarkerKind, encode_marked, encoded_digest
 from jird_daemon.url.directives import parse_x_robots_tag
 from jird_native.page import scan_source
 
-_KINDS = {int(kind): kind for kind in MarkerKind}
+_MAIN = int(MarkerKind.MAIN)
 # An element that XML closes in its own tag; HTML would leave it open and swallow what follows.
 _SELF_CLOSED = re.compile(
     r"<((?:script|style|title|textarea|iframe|a|div|span|p|td|i|b|em)\b)([^<>]*)/>", re.IGNORECASE
@@ -54,13 +54,13 @@ def _parse_plain(job: ParseJob, media_type: str, decoded: DecodedText, now_s: fl
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
     truncated = ("document_text_chars",) if len(text) > DOCUMENT_TEXT_CHARS_MAX else ()
     text = UNWANTED.sub("", text[:DOCUMENT_TEXT_CHARS_MAX]).strip()
-    pile = TextPile(text)
+    pile_bytes = encode_marked(text, (), "")
     return ParsedDocument(
         ParseKind.DOCUMENT,
         media_type,
         decoded.charset,
-        pile_bytes=encode_pile(pile),
-        pile_digest=pile_digest(pile),
+        pile_bytes=pile_bytes,
+        pile_digest=encoded_digest(pile_bytes),
         is_noindex=directives.is_noindex,
         is_nofollow=directives.is_nofollow,
         truncated=truncated,
@@ -86,7 +86,7 @@ def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: flo
     if reader.is_truncated:
         tree.truncated.add("document_links")
     language = metadata.language()
-    pile = TextPile(text, _markers(tree), language)
+    pile_bytes = encode_marked(text, _markers(tree), language)
     title = metadata.title()
     product = challenge_product(html, title, text)
     return ParsedDocument(
@@ -97,8 +97,8 @@ def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: flo
         metadata.description(),
         metadata.headings(),
         None,
-        encode_pile(pile),
-        pile_digest(pile),
+        pile_bytes,
+        encoded_digest(pile_bytes),
         language,
         links,
         read_images(tree, reader.resolver, job.url),
@@ -133,17 +133,14 @@ def _parse_tree(source: bytes) -> LexborHTMLParser:
         raise MemoryError(str(error)) from error
 
 
-def _markers(tree: PageTree) -> tuple[Marker, ...]:
+def _markers(tree: PageTree) -> list[tuple[int, int, int]]:
     """Give the ranges with text in the order of the pile; without a main element, a single article is the main part."""
     kinds = [kind for kind, _, _ in tree.markers]
-    article_is_main = MarkerKind.MAIN not in kinds and kinds.count(ARTICLE_RANGE) == 1
-    ranges = []
-    for kind, start, end in tree.markers:
-        if 0 <= start < end:
-            if kind == ARTICLE_RANGE:
-                if not article_is_main:
-                    continue
-                kind = int(MarkerKind.MAIN)
-            ranges.append((start, -end, kind))
+    article = _MAIN if _MAIN not in kinds and kinds.count(ARTICLE_RANGE) == 1 else -1
+    ranges = [
+        (start, -end, article if kind == ARTICLE_RANGE else kind)
+        for kind, start, end in tree.markers
+        if 0 <= start < end
+    ]
     ranges.sort()
-    return tuple(Marker(_KINDS[kind], start, -end) for start, end, kind in ranges)
+    return [(kind, start, -end) for start, end, kind in ranges if kind >= 0]

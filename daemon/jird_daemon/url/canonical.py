@@ -140,6 +140,12 @@ def split(url: str) -> UrlParts:
     return UrlParts(scheme, host, int(port) if port else DEFAULT_PORTS[scheme], path, query, target)
 
 
+def host_of(url: str) -> str:
+    """Host of a canonical URL, as in its parts."""
+    start = url.index("://") + 3
+    return _split_authority(url[start : url.index("/", start)])[0]
+
+
 def origin_of(url: str) -> str:
     """Origin of a canonical URL; two URLs are of one origin when these are equal (U164)."""
     return url[: url.index("/", url.index("://") + 3)]

@@ -38,12 +38,15 @@ class LinkResolver:
 
     def resolve(self, href: str) -> str:
         """Give the identity of a link as html_link does; "" for one that has none (F39, J143)."""
-        plain = href.partition("#")[0]  # many links differ in nothing else
-        if not plain or plain[-1] > " ":  # a blank is trimmed only where nothing follows
-            href = plain
         target = self._targets.get(href)
-        if target is None:
-            target = self._targets[href] = self._join(href) or self._parse(href)
+        if target is not None:
+            return target
+        short = href.partition("#")[0]  # many links differ in nothing else
+        if short == href or (short and short[-1] <= " "):  # a blank is trimmed only where nothing follows
+            target = self._join(href) or self._parse(href)
+        else:
+            target = self.resolve(short)
+        self._targets[href] = target
         return target
 
     def _parse(self, href: str) -> str:
