@@ -218,6 +218,9 @@ class Ingest:
             run_ids = await self._crawler.runs.resume_running()
         else:
             run_ids = await self._crawler.runs.pause_running(RunReason.RESTART)
+            if run_ids:
+                how = "`jirdctl crawl start` with the same seeds resumes a run"
+                _log.warning("runs.paused", runs=",".join(map(str, run_ids)), reason="restart", action=how)
         self._ready.set()
         assert self._server is not None
         assert self._view is not None

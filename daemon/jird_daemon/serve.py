@@ -187,8 +187,8 @@ class Serve:
         search = self._settings().search
         searches = WorkPool("search", search.threads, search.max_concurrent, self._clock)
         reads = WorkPool("read", READ_THREADS, READS_MAX, self._clock)
-        for pool in (searches, reads):
-            self._stages.add("threads", _in_thread(pool.close))
+        self._stages.add("searches", _in_thread(searches.close))
+        self._stages.add("reads", _in_thread(reads.close))
         return Backend(
             store=store,
             searcher=searcher,

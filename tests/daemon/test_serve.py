@@ -163,7 +163,7 @@ def test_signal_stops_in_order(served: Served, number: signal.Signals) -> None:
     served.program.send(number)
     assert served.wait() == 0
     log = served.program.log
-    assert stages(log) == ["listeners", "drain", "threads", "threads", "ingest", "index", "store", "lock", "sockets"]
+    assert stages(log) == ["listeners", "drain", "reads", "searches", "ingest", "index", "store", "lock", "sockets"]
     assert log.index(f"stop reason={number.name}") < log.index("stage=listeners") < log.index("serve: stopped")
     served.notify.poll(0.1)
     assert "STOPPING=1" in served.notify.messages

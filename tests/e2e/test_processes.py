@@ -143,6 +143,7 @@ def test_run_of_a_killed_daemon_is_paused_and_can_be_resumed(daemon: Daemon, sit
     paused = daemon.wait_for_run(run.run_id)
     if paused.state != crawl_pb.CRAWL_RUN_STATE_COMPLETED:
         assert (paused.state, paused.reason) == (crawl_pb.CRAWL_RUN_STATE_PAUSED, crawl_pb.CRAWL_RUN_REASON_RESTART)
+        assert f"runs.paused runs={run.run_id} reason=restart" in daemon.program.log
         assert daemon.start_crawl(site.url("/")).run_id == run.run_id
         assert daemon.wait_for_run(run.run_id).state == crawl_pb.CRAWL_RUN_STATE_COMPLETED
     wait_for_all(daemon)
