@@ -193,9 +193,15 @@ class GuardedProtocol(HttpToolsProtocol):
         raise _RefusedError(status)
 
     def _refuse(self, status: int) -> None:
+        is_own_body = self._in_body and self._answering is self.cycle
         self._in_head = self._in_body = False
         self._disarm()
-        if self._is_answering():
+        if self._is_answering() and is_own_body:
+            # The application waits for the rest of this body, which will never come: the closed connection tells it.
+            if self._answering.response_started:
+                self.transport.abort()
+                return
+        elif self._is_answering():
             # An earlier request of this connection is being answered: that answer is the last thing it gets.
             self.pipeline.clear()
             self._answering.keep_alive = False

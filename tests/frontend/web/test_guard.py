@@ -148,6 +148,15 @@ def test_malformed_request_is_400(frontend: Frontend, request_bytes: bytes) -> N
     assert b"connection: close" in answer
 
 
+@pytest.mark.parametrize("chunk", [b"ZZ\r\n", b"-1\r\n", b"1\r\nab\r\n", b"FFFFFFFFFFFFFFFFF\r\n"])
+def test_body_that_breaks_off_into_nonsense_is_400_at_once(frontend: Frontend, chunk: bytes) -> None:
+    """J69: the application waits for a body that can never be complete; the connection must not be held for ever."""
+    head = b"POST /api/crawl HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    answer = exchange(frontend, head + chunk)
+    assert status_of(answer) == 400
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
 def test_bad_request_behind_a_good_one_does_not_spoil_its_answer(frontend: Frontend) -> None:
     answer = exchange(frontend, b"GET /api/search?q=x HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n")
     assert status_of(answer) == 200
