@@ -15,18 +15,11 @@ from jird_settings import Web, is_loopback
 from jird_web.connections import is_loopback as is_loopback_address
 from jird_web.errors import HttpError
 
-# Any of these says that somebody else asked, and a proxy on this machine only passed it on.
-FORWARDING_HEADERS = (
-    "forwarded",
-    "via",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-port",
-    "x-forwarded-proto",
-    "x-forwarded-server",
-    "x-real-ip",
-    "cf-connecting-ip",
-    "true-client-ip",
+# A header of any of these names says that somebody else asked, and a proxy on this machine only passed it on. Proxies
+# agree on no name, so these are kinds of names; no browser sends one.
+_FORWARDING = re.compile(
+    r"(?:x-)?(?:forwarded|real|original|client|cluster|proxy|remote|envoy|scheme)(?:-.*)?"
+    r"|via|.*(?:client|connecting)-?ip|(?:cf|fastly|fly|x-azure|x-appengine)-.*"
 )
 
 _LOOPBACK_HOST = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
@@ -43,16 +36,19 @@ class Caller:
         peer: Address of the other end of the connection itself.
         scheme: "http" or "https".
         headers: The request's headers.
+        http_version: As the request says, e.g. "1.1".
     """
 
     peer: str
     scheme: str
     headers: Headers
+    http_version: str = "1.1"
 
     @classmethod
     def of(cls, request: Request) -> "Caller":
         """Describe the caller of a request."""
-        return cls(request.scope.get("jird.peer", ""), request.url.scheme, request.headers)
+        scope = request.scope
+        return cls(scope.get("jird.peer", ""), request.url.scheme, request.headers, scope["http_version"])
 
 
 def needs_token(web: Web, status: Status) -> bool:
@@ -93,7 +89,8 @@ def local_problem(web: Web, caller: Caller) -> str:
         return "without a token, administration needs a loopback bind"
     if not is_loopback_address(caller.peer):
         return "without a token, administration is for this machine only"
-    if any(name in headers for name in FORWARDING_HEADERS):
+    # HTTP/1.0 is what nginx speaks to us unless told otherwise, with a loopback Host and no header of its own.
+    if caller.http_version == "1.0" or any(_FORWARDING.fullmatch(name.replace("_", "-")) for name in headers):
         return "without a token, administration does not pass through a proxy"
     # A name of the attacker's may resolve to 127.0.0.1 (DNS rebinding); the Host header then shows the name.
     host = headers.get("host", "")
