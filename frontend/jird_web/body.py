@@ -97,6 +97,7 @@ def _too_large() -> HttpError:
 def _parse_json(body: bytes) -> dict[str, Any]:
     try:
         fields = json.loads(body)
+        json.dumps(fields, ensure_ascii=False).encode()  # half of a surrogate pair, as "\\ud800", is no text
     except (ValueError, RecursionError):
         raise HttpError(400, "BAD_JSON", "the body is not valid JSON") from None
     if not isinstance(fields, dict):

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from testkit.fake_daemon import TOKEN, FakeDaemon, Fault
-from testkit.frontend import Frontend, make_settings
+from testkit.frontend import Frontend, make_settings, receive_all
 
 ROUTES = [
     "/crawl",
@@ -118,6 +118,8 @@ def test_collection_during_a_crawl_is_409(http: httpx.Client, daemon: FakeDaemon
         (json.dumps({"url": "https://a.test/" + "x" * 4_096}).encode(), "SEED_TOO_LONG"),
         (json.dumps({"seeds": ["https://a.test/"] * 1_001}).encode(), "TOO_MANY_SEEDS"),
         (b'{"url": "http://a.test/"}', "URL_SCHEME"),
+        (rb'{"url": "https://a.test/\ud800"}', "BAD_JSON"),
+        (rb'{"url": "https://a.test/", "name": "\udc00"}', "BAD_JSON"),
     ],
 )
 def test_malformed_crawl_is_400_with_its_reason(http: httpx.Client, body: bytes, reason: str) -> None:
@@ -181,6 +183,14 @@ def test_person_at_this_machine_needs_no_token(local: tuple[Frontend, FakeDaemon
         {"X-Real-IP": "127.0.0.1"},
         {"Forwarded": "for=127.0.0.1"},
         {"Via": "1.1 proxy"},
+        {"X-Forwarded-Prefix": "/search"},
+        {"X_Forwarded_For": "192.0.2.1"},
+        {"X-Forwarded": "for=192.0.2.1"},
+        {"X-Client-IP": "192.0.2.1"},
+        {"True-Client-IP": "192.0.2.1"},
+        {"CF-Ray": "1"},
+        {"X-Cluster-Client-IP": "192.0.2.1"},
+        {"X-Original-URL": "/"},
         {"Host": "attacker.example"},
         {"Host": "127.0.0.1.attacker.example"},
         {"Host": "192.0.2.1:8890"},
@@ -200,6 +210,15 @@ def test_whoever_only_seems_to_be_local_is_403(local: tuple[Frontend, FakeDaemon
     assert {call.method for call in daemon.seen} == {"GetStatus"}
     if "Origin" not in headers and "Sec-Fetch-Site" not in headers:
         assert 'action="/crawl"' not in frontend.http.get("/", headers=headers).text
+
+
+def test_proxy_that_adds_no_header_is_told_by_its_http_1_0(local: tuple[Frontend, FakeDaemon]) -> None:
+    """J100: nginx with `proxy_pass http://127.0.0.1:8890;` alone sends that address as Host, and HTTP/1.0."""
+    frontend, daemon = local
+    with frontend.connect() as connection:
+        connection.sendall(b"POST /api/index/compact HTTP/1.0\r\nHost: 127.0.0.1:%d\r\n\r\n" % frontend.port)
+        assert b" 403 " in receive_all(connection)
+    assert {call.method for call in daemon.seen} == {"GetStatus"}
 
 
 def test_configured_token_is_asked_for_in_local_mode_too(local: tuple[Frontend, FakeDaemon]) -> None:
