@@ -90,7 +90,7 @@ typedef struct page_item {
 
 /* A link: an anchor or a frame. */
 typedef struct page_link {
-    int32_t target; /* string: of href or src, which is not among its attributes */
+    int32_t target; /* string: href or src, without fragment; it is not among the attributes */
     int32_t flags;
     int32_t has_headline;
     int32_t start; /* range of its text; start is -1 if it has none */

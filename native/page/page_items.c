@@ -89,6 +89,14 @@ static int32_t number_of(const page_rules *rules, const uint8_t *name, size_t by
     return PAGE_NONE;
 }
 
+/* Bytes of a reference without its fragment. White space before "#" is trimmed only where nothing follows, so such a
+ * one is left as it is. */
+static size_t target_bytes(const uint8_t *value, size_t bytes)
+{
+    const uint8_t *const mark = bytes > 0 ? memchr(value, '#', bytes) : NULL;
+    return mark && (mark == value || mark[-1] > 0x20) ? (size_t)(mark - value) : bytes;
+}
+
 /* Add the attributes that the rules name, but for `target`, whose value becomes a string of its own: gives its number,
  * PAGE_NONE without one. */
 static int32_t add_attributes(page_items *items, const page_tree *tree, const page_rules *rules, void *element,
@@ -103,12 +111,12 @@ static int32_t add_attributes(page_items *items, const page_tree *tree, const pa
             continue;
         size_t value_bytes = 0;
         const uint8_t *const value = tree->attribute_value(at, &value_bytes);
-        const int32_t string = value ? page_items_string(items, value, value_bytes) : PAGE_NONE;
-        const page_attribute row = {number, string};
-        if (target && target_string == PAGE_NONE && strcmp(rules->attributes[number], target) == 0)
-            target_string = string;
-        else
-            add(items, &items->attributes, &row, sizeof row);
+        if (target && value && target_string == PAGE_NONE && strcmp(rules->attributes[number], target) == 0) {
+            target_string = page_items_string(items, value, target_bytes(value, value_bytes));
+            continue;
+        }
+        const page_attribute row = {number, value ? page_items_string(items, value, value_bytes) : PAGE_NONE};
+        add(items, &items->attributes, &row, sizeof row);
     }
     return target_string;
 }

@@ -122,11 +122,7 @@ class LinkReader:
         for attributes in self._tree.metas:
             if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
                 self._add_refresh(found, attributes.get("content") or "", is_nofollow)
-        resolve = self.resolver.resolve
-        for raw in self._tree.links:
-            target = resolve(raw.target)
-            if target:
-                self._add(found, target, raw, is_nofollow)
+        self._add_all(found, is_nofollow)
         return tuple(found.values())
 
     def _resolve(self, href: str | None) -> str:
@@ -149,18 +145,24 @@ class LinkReader:
         if target and target not in found and self._has_room(found):
             found[target] = self._make(target, "", 0, False, {}, 0, is_nofollow)
 
-    def _add(self, found: dict[str, Link], target: str, raw: RawLink, is_nofollow: bool) -> None:
-        known = found.get(target)
-        if known is None:
-            if self._has_room(found):
-                found[target] = self._make_raw(target, raw, is_nofollow)
-        elif (
-            not known.text
-            or known.is_nofollow
-            or raw.flags != known.location_flags
-            or raw.has_headline != known.has_headline
-        ):
-            found[target] = _merge(known, self._make_raw(target, raw, is_nofollow))
+    def _add_all(self, found: dict[str, Link], is_nofollow: bool) -> None:
+        """Add the links of the body. Most are seen twice; a second one in the same place says nothing new."""
+        targets, resolve = self.resolver.targets, self.resolver.resolve
+        for raw in self._tree.links:
+            target = targets.get(raw.target)
+            if target is None:
+                target = resolve(raw.target)
+            known = found.get(target)
+            if known is None:
+                if target and self._has_room(found):
+                    found[target] = self._make_raw(target, raw, is_nofollow)
+            elif (
+                not known.text
+                or known.is_nofollow
+                or raw.flags != known.location_flags
+                or raw.has_headline != known.has_headline
+            ):
+                found[target] = _merge(known, self._make_raw(target, raw, is_nofollow))
 
     def _make_raw(self, target: str, raw: RawLink, is_nofollow: bool) -> Link:
         attributes = raw.attributes

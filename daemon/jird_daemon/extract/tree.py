@@ -21,7 +21,7 @@ ATTRIBUTE_NAMES = (
 class RawLink(msgspec.Struct, frozen=True, gc=False):
     """A link as the markup has it. Made for every link of every page: a struct costs a third of a dataclass."""
 
-    target: str  # href, or src of a frame
+    target: str  # href, or src of a frame, without fragment (links of a page often differ in nothing else)
     flags: int  # of LocationFlag
     has_headline: int  # 0 or 1
     start: int  # range of its text, in the page's; start is -1 if it has none

@@ -107,7 +107,7 @@ class _Walk:
         tree.markers = [(opened.kind, opened.start, opened.end) for opened in self.markers]
         for link in self.links:
             start, end = (link.range.start, link.range.end) if link.range is not None else (-1, -1)
-            target = link.attributes.pop("src" if link.is_frame else "href") or ""
+            target = _without_fragment(link.attributes.pop("src" if link.is_frame else "href") or "")
             tree.links.append(
                 RawLink(target, link.flags, int(link.has_headline), start, end, link.text, link.alt, link.attributes)
             )
@@ -320,6 +320,12 @@ _HIDDEN = '[hidden]:not([hidden="until-found"]), [style*="display:none"], [style
 def _find_hidden(parser: LexborHTMLParser) -> dict[int, Element]:
     """Find the nodes that attributes hide."""
     return {node.mem_id: MUTED for node in parser.css(_HIDDEN) if node.tag_id not in SHOWN_IDS}
+
+
+def _without_fragment(target: str) -> str:
+    """Cut a reference at its fragment, unless white space stands there, which is trimmed only where nothing follows."""
+    short = target.partition("#")[0]
+    return target if short and short[-1] <= " " else short
 
 
 def _by_role(node: LexborNode, element: Element | None) -> Element | None:

@@ -236,6 +236,8 @@ def _spawn(channel_fd: int, memory_bytes: int, page_cpu_ms: int) -> "subprocess.
     environment["MALLOC_ARENA_MAX"] = "1"
     # A tree is built and freed for each page: memory kept for the next one saves a worker twenty page faults a page.
     environment["MALLOC_TRIM_THRESHOLD_"] = str(_KEPT_MEMORY_BYTES)
+    # With the one set, the C library no longer finds the other by itself.
+    environment["MALLOC_MMAP_THRESHOLD_"] = str(_KEPT_MEMORY_BYTES // 4)
     command = [
         sys.executable, "-P", "-m", "jird_daemon.parse", f"--channel-fd={channel_fd}", f"--parent-pid={os.getpid()}",
         f"--memory-bytes={memory_bytes}", f"--page-cpu-ms={page_cpu_ms}",

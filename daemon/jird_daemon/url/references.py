@@ -34,19 +34,13 @@ class LinkResolver:
         self._root = base[: path_start + 1]
         path = base.partition("?")[0]
         self._folders = [path[: path.rindex("/") + 1]]
-        self._targets: dict[str, str] = {}
+        self.targets: dict[str, str] = {}  # what was resolved already
 
     def resolve(self, href: str) -> str:
         """Give the identity of a link as html_link does; "" for one that has none (F39, J143)."""
-        target = self._targets.get(href)
-        if target is not None:
-            return target
-        short = href.partition("#")[0]  # many links differ in nothing else
-        if short == href or (short and short[-1] <= " "):  # a blank is trimmed only where nothing follows
-            target = self._join(href) or self._parse(href)
-        else:
-            target = self.resolve(short)
-        self._targets[href] = target
+        target = self.targets.get(href)
+        if target is None:
+            target = self.targets[href] = self._join(href) or self._parse(href)
         return target
 
     def _parse(self, href: str) -> str:
