@@ -147,12 +147,17 @@ class Serve:
         """
         with store.read() as txn:
             wanted = txn.number(INDEX_GENERATION)
-        if (view := searcher.view) is not None and view.generation >= wanted:
-            return
-        waits = [asyncio.create_task(event.wait()) for event in (self._view_taken, self._stop_wanted)]
-        await asyncio.wait(waits, timeout=FIRST_VIEW_WAIT_S, return_when=asyncio.FIRST_COMPLETED)
-        for wait in waits:
-            wait.cancel()
+        stop = asyncio.create_task(self._stop_wanted.wait())
+        deadline_s = self._clock.monotonic_s() + FIRST_VIEW_WAIT_S
+        while not (stop.done() or _covers(searcher.view, wanted)):
+            left_s = deadline_s - self._clock.monotonic_s()
+            if left_s <= 0:
+                break
+            self._view_taken.clear()
+            taken = asyncio.create_task(self._view_taken.wait())
+            await asyncio.wait((stop, taken), timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+            taken.cancel()
+        stop.cancel()
 
     async def _acquire_lock(self) -> StateLock:
         deadline_s = self._clock.monotonic_s() + LOCK_WAIT_S
@@ -359,6 +364,10 @@ class Serve:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._stages.fail(task.get_name(), error)
             self._want_stop(f"{task.get_name()} failed")
+
+
+def _covers(view: View | None, generation: int) -> bool:
+    return view is not None and view.generation >= generation and not view.is_rebuilding
 
 
 @contextlib.contextmanager
