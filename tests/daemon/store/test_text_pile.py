@@ -3,7 +3,16 @@
 import msgspec
 import pytest
 
-from jird_daemon.store.text_pile import Marker, MarkerKind, TextPile, decode_pile, encode_pile, pile_digest
+from jird_daemon.store.text_pile import (
+    Marker,
+    MarkerKind,
+    TextPile,
+    decode_pile,
+    encode_marked,
+    encode_pile,
+    encoded_digest,
+    pile_digest,
+)
 
 PILE = TextPile("Title\nText", (Marker(MarkerKind.HEADING_1, 0, 5), Marker(MarkerKind.MAIN, 6, 10)), "en")
 
@@ -11,6 +20,13 @@ PILE = TextPile("Title\nText", (Marker(MarkerKind.HEADING_1, 0, 5), Marker(Marke
 def test_pile_keeps_text_in_its_order_with_markers_and_language() -> None:
     """U18, U19: what the markup said of the text, and the stated language, are kept beside it."""
     assert decode_pile(encode_pile(PILE)) == PILE
+
+
+def test_pile_encoded_from_tuples_is_the_same_pile() -> None:
+    """U21: the short way of a parse worker gives the same bytes, and so the same digest."""
+    data = encode_marked(PILE.text, [(1, 0, 5), (0, 6, 10)], "en")
+    assert data == encode_pile(PILE)
+    assert encoded_digest(data) == pile_digest(PILE)
 
 
 def test_digest_covers_text_markers_and_language() -> None:

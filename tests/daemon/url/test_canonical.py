@@ -11,6 +11,7 @@ from jird_daemon.url.canonical import (
     URL_CHARS_MAX,
     UrlParts,
     canonicalize,
+    host_of,
     html_link,
     origin_of,
     parse_href,
@@ -189,6 +190,13 @@ def test_ten_megabytes_of_href_cost_no_time() -> None:
     with pytest.raises(InvalidUrlError):
         html_link("x" * 10_000_000, BASE)
     assert time.process_time() - before < 0.5
+
+
+@pytest.mark.parametrize(
+    "url", ["https://example.org/", "http://example.org:8080/a?b=//c", "https://[2001:db8::1]:8443/x"]
+)
+def test_host_alone_is_the_one_among_the_parts(url: str) -> None:
+    assert host_of(url) == split(url).host
 
 
 def test_split_gives_the_parts_of_a_canonical_url() -> None:
