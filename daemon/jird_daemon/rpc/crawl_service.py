@@ -33,6 +33,7 @@ WATCHED_ORIGINS_MAX = 10
 WATCHED_ORIGINS_SCAN_MAX = 1_000  # a run over more origins shows the busiest of so many
 START_TIMEOUT_S = 60.0  # thousand seeds are looked up and written
 STOP_TIMEOUT_S = 120.0  # J169: requests in flight finish under their own deadline
+_YEAR_10000_S = 253_402_300_800  # seconds since 1970; a Timestamp ends before it, though its field does not
 
 
 class CrawlService(crawl_grpc.CrawlServiceServicer):
@@ -65,7 +66,7 @@ class CrawlService(crawl_grpc.CrawlServiceServicer):
         """Return runs, newest first."""
         size = page_size(request.page_size, RUNS_DEFAULT, RUNS_MAX)
         before = read_token(("runs",), request.page_token)
-        if not isinstance(before, int | None):
+        if not isinstance(before, int | None) or (before is not None and before < 0):
             raise InvalidArgumentError("page_token is not one that this list gave", "PAGE_TOKEN")
         runs = await self._backend.read(lambda txn: list(islice(txn.scan(RUNS, None, before, reverse=True), size + 1)))
         in_flight = self._backend.ingest.heartbeat.in_flight_by_run
@@ -195,4 +196,6 @@ def _busiest_origins(txn: Txn, run_id: int, reasons: dict[str, str]) -> list[cra
 
 
 def _seconds(moment: Timestamp) -> float:
+    if moment.seconds >= _YEAR_10000_S:
+        raise InvalidArgumentError(f"start_time is {moment.seconds} s; it must be before the year 10000", "START_TIME")
     return moment.seconds + moment.nanos / 1e9

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
 from grpc import StatusCode, aio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
@@ -38,6 +39,7 @@ from jird_daemon.control import (
     View,
 )
 from jird_daemon.errors import InvalidUrlError, StoreFullError, WrongStateError
+from jird_daemon.rpc.paging import make_token
 from jird_settings import Secret, Settings, Web
 
 from .conftest import PAGES, SEED, START_S, TOKEN, Serving
@@ -266,8 +268,9 @@ async def test_runs_are_listed_newest_first_in_pages(serving: Serving) -> None:
     assert run.scope_reached
     assert run.counts.exit_code_counts == {20: 5, 44: 2}
     assert run.active_time.ToMilliseconds() == 9_500
-    error = await refused(crawl.ListCrawlRuns(crawl_pb.ListCrawlRunsRequest(page_token="x"), timeout=DEADLINE_S))
-    assert (error.code(), reason_of(error)) == (StatusCode.INVALID_ARGUMENT, "PAGE_TOKEN")
+    for token in ("x", make_token(("runs",), -1), make_token(("runs",), "5")):
+        error = await refused(crawl.ListCrawlRuns(crawl_pb.ListCrawlRunsRequest(page_token=token), timeout=DEADLINE_S))
+        assert (error.code(), reason_of(error)) == (StatusCode.INVALID_ARGUMENT, "PAGE_TOKEN")
 
 
 async def test_watch_ends_with_the_final_state(serving: Serving) -> None:
@@ -309,6 +312,8 @@ async def test_log_is_empty_and_checks_its_filters(serving: Serving) -> None:
     crawl = serving.stub(crawl_grpc.CrawlServiceStub, "admin")
     answer = await crawl.ListCrawlLogEntries(crawl_pb.ListCrawlLogEntriesRequest(host="a.test"), timeout=DEADLINE_S)
     assert list(answer.entries) == []
+    late = crawl_pb.ListCrawlLogEntriesRequest(start_time=Timestamp(seconds=2**62))
+    assert reason_of(await refused(crawl.ListCrawlLogEntries(late, timeout=DEADLINE_S))) == "START_TIME"
     error = await refused(crawl.ListCrawlLogEntries(crawl_pb.ListCrawlLogEntriesRequest(uuid="7"), timeout=DEADLINE_S))
     assert (error.code(), reason_of(error)) == (StatusCode.INVALID_ARGUMENT, "UUID_MALFORMED")
 
