@@ -94,10 +94,10 @@ class Ingest:
             await self._open()
             self._opened.set()
             await self._done.wait()
-        except JirdError as error:
+        except (JirdError, OSError) as error:
             if not self._is_stopping:
-                _log.error("ingest.failed", kind=type(error).__name__, reason=error.message)
-                self.faults.append(error.message)
+                _log.error("ingest.failed", kind=type(error).__name__, reason=str(error))
+                self.faults.append(str(error))
         finally:
             self._opened.set()
             await self._close()

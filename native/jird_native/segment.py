@@ -2,6 +2,7 @@
 
 import mmap
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -76,8 +77,11 @@ class Handle:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        # Without O_NONBLOCK, a pipe in the place of the file would hold up its opening for ever.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise CorruptSegmentError(path, 0, "this is not a file")
             size = os.fstat(descriptor).st_size
             if size == 0:
                 raise CorruptSegmentError(path, 0, "file is empty")

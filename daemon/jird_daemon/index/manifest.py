@@ -24,6 +24,7 @@ from pathlib import Path
 import msgspec
 
 from jird_daemon.errors import CorruptManifestError
+from jird_daemon.index.regular import read_regular, remove_irregular
 from jird_daemon.store.blobs import sync_folder
 
 MANIFEST_FILE = "MANIFEST"
@@ -120,12 +121,11 @@ def read_manifest(folder: Path) -> Manifest | None:
         CorruptManifestError: There is one, and it cannot be read.
     """
     try:
-        with (folder / MANIFEST_FILE).open("rb") as file:
-            return decode_manifest(file.read(_MANIFEST_BYTES_MAX))
+        return decode_manifest(read_regular(folder / MANIFEST_FILE, _MANIFEST_BYTES_MAX))
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise CorruptManifestError(f"manifest cannot be read: {error.strerror}") from error
+        raise CorruptManifestError(f"manifest cannot be read: {error.strerror or error}") from error
 
 
 def write_manifest_file(folder: Path, manifest: Manifest) -> Path:
@@ -147,6 +147,7 @@ def publish_manifest(folder: Path, path: Path) -> None:
 
 def withdraw_manifest(folder: Path) -> None:
     """Remove the published manifest, durably: the next open builds the index again."""
+    remove_irregular(folder / MANIFEST_FILE)
     (folder / MANIFEST_FILE).unlink(missing_ok=True)
     sync_folder(folder)
 

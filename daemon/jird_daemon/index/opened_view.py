@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from jird_daemon.control import SegmentRef, View
+from jird_daemon.index.regular import read_regular
 from jird_native import JirdNativeError, Namespace, Segment, Snapshot, Tombstones
 
 
@@ -101,7 +102,7 @@ def _open_segment(folder: Path, ref: SegmentRef, known: OpenedSegment | None) ->
         segment = known.segment if known is not None else Segment.open(folder / ref.name)
         tombstones = None
         if ref.tombstones:
-            tombstones = Tombstones.from_bytes((folder / ref.tombstones).read_bytes(), segment.doc_count)
+            tombstones = Tombstones.from_bytes(read_regular(folder / ref.tombstones), segment.doc_count)
         return OpenedSegment(ref, segment, tombstones)
     except FileNotFoundError as error:
         raise UnusableSegmentError(ref.name, f"{error.filename} is missing", is_missing=True) from error

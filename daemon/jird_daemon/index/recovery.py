@@ -25,6 +25,7 @@ from jird_daemon.index.manifest import (
     read_manifest,
     withdraw_manifest,
 )
+from jird_daemon.index.regular import read_regular
 from jird_daemon.index.state import IndexState
 from jird_daemon.log import get_logger
 from jird_daemon.store.env import STORE_ID_KEY, Store
@@ -109,7 +110,7 @@ def _open_entry(folder: Path, entry: ManifestSegment) -> LiveSegment:
         raise ValueError(f"{found}, expected {entry.file_bytes} bytes, {entry.doc_count} documents")
     live = LiveSegment(entry.name, segment, is_durable=True)
     if entry.tombstones:
-        live.tombstones = Tombstones.from_bytes((folder / entry.tombstones).read_bytes(), entry.doc_count)
+        live.tombstones = Tombstones.from_bytes(read_regular(folder / entry.tombstones), entry.doc_count)
         live.tombstone_file, live.is_tombstone_file_durable = entry.tombstones, True
     if live.deleted_count != entry.deleted_count:
         raise ValueError(f"{live.deleted_count} deleted documents, expected {entry.deleted_count}")

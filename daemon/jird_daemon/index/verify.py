@@ -7,6 +7,7 @@ from pathlib import Path
 from jird_daemon.errors import CorruptManifestError
 from jird_daemon.index.background import Progress
 from jird_daemon.index.manifest import read_manifest
+from jird_daemon.index.regular import read_regular
 from jird_native import JirdNativeError, Segment, Tombstones
 
 
@@ -28,7 +29,7 @@ def verify_segment(folder: Path, entry: VerifiedSegment) -> list[str]:
             return [f"segment {entry.name}: the file was cut short or replaced"]
         faults += [f"segment {entry.name}: offset {fault.offset}: {fault.reason}" for fault in entry.segment.verify()]
         if entry.tombstone_file:
-            data = (folder / entry.tombstone_file).read_bytes()
+            data = read_regular(folder / entry.tombstone_file)
             deleted = Tombstones.from_bytes(data, entry.segment.doc_count).count
             if deleted != entry.deleted_count:
                 faults.append(f"{entry.tombstone_file}: {deleted} deleted documents, expected {entry.deleted_count}")

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from jird_daemon.control import View
+from jird_daemon.index.regular import remove_irregular
 
 _TEMPORARY_SUFFIX = ".tmp"
 
@@ -41,7 +42,8 @@ class ViewFiles:
         removed = 0
         for path in self._folder.iterdir():
             is_ours = path.suffix in (".qix", ".del", ".new", _TEMPORARY_SUFFIX)
-            if is_ours and path.is_file() and path.name not in self._current | self.manifest:
-                path.unlink()
+            if is_ours and path.name not in self._current | self.manifest:
+                remove_irregular(path)
+                path.unlink(missing_ok=True)
                 removed += 1
         return removed

@@ -48,6 +48,12 @@ def flip(path: Path, offset: int) -> None:
         file.write(bytes([byte ^ 0x10]))
 
 
+def replace(path: Path, make: Callable[[Path], object]) -> None:
+    """Put something else in a file's place."""
+    path.unlink()
+    make(path)
+
+
 def rewrite_manifest(index_dir: Path, **changes: object) -> None:
     """A manifest that can be read and says something else."""
     manifest = read_manifest(index_dir)
@@ -73,6 +79,12 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "segment header damaged (J14)": lambda index: flip(segment_files(index)[0], 9),
     "segment is another segment (J14)": lambda index: shutil.copy(*reversed(segment_files(index))),
     "deletions missing": lambda index: next(index.glob("*.del")).unlink(),
+    "manifest is a folder": lambda index: replace(index / "MANIFEST", Path.mkdir),
+    "manifest is a pipe": lambda index: replace(index / "MANIFEST", os.mkfifo),
+    "segment is a folder": lambda index: replace(segment_files(index)[0], Path.mkdir),
+    "segment is a pipe": lambda index: replace(segment_files(index)[0], os.mkfifo),
+    "segment is a link to nowhere": lambda index: replace(segment_files(index)[0], lambda path: path.symlink_to("no")),
+    "deletions are a pipe": lambda index: replace(next(index.glob("*.del")), os.mkfifo),
     "deletions damaged": lambda index: flip(next(index.glob("*.del")), 41),
 }
 
