@@ -59,6 +59,7 @@ def main() -> int:
     parser.add_argument("--memory-bytes", type=int, required=True)
     parser.add_argument("--page-cpu-ms", type=int, required=True)
     arguments = parser.parse_args()
+    inherited_kib = _peak_memory_kib()
     die_with_parent(arguments.parent_pid)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which stops its workers itself
     if os.nice(0) == 0:
@@ -78,7 +79,7 @@ def main() -> int:
         return EXIT_UNCONFINED
     _send(channel, READY, encode(Ready(measures)))
     try:
-        _serve(reader, channel, arguments.memory_bytes, arguments.page_cpu_ms / 1_000)
+        _serve(reader, channel, arguments.memory_bytes, arguments.page_cpu_ms / 1_000, inherited_kib)
     except MemoryError:
         os._exit(EXIT_MEMORY)
     return 0
@@ -93,14 +94,14 @@ def _warm_up() -> None:
         decode_job(encode(job))
 
 
-def _serve(reader: BinaryIO, channel: BinaryIO, memory_bytes: int, page_cpu_s: float) -> None:
+def _serve(reader: BinaryIO, channel: BinaryIO, memory_bytes: int, page_cpu_s: float, inherited_kib: int) -> None:
     while len(header := reader.read(HEADER.size)) == HEADER.size:
         size, kind = HEADER.unpack(header)
         payload = reader.read(size)
         if kind == JOB:
             # Processor time of this page alone; the signal's default action ends the process, also inside of C.
             signal.setitimer(signal.ITIMER_PROF, page_cpu_s)
-            answer = _parse(payload)
+            answer = _parse(payload, inherited_kib)
             signal.setitimer(signal.ITIMER_PROF, 0)
             _send(channel, *answer)
         elif kind == PROBE:
@@ -110,10 +111,17 @@ def _serve(reader: BinaryIO, channel: BinaryIO, memory_bytes: int, page_cpu_s: f
             _send(channel, PROBE, encode(result))
 
 
-def _parse(payload: bytes) -> tuple[bytes, bytes]:
+def _peak_memory_kib() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _parse(payload: bytes, inherited_kib: int) -> tuple[bytes, bytes]:
     try:
         document = parse_page(decode_job(payload), time.time())
-        return DOCUMENT, encode(Parsed(document, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
+        # Linux lets the peak of the process that starts a program count for the program (getrusage(2)): no more than
+        # that says nothing of this worker.
+        peak_kib = _peak_memory_kib()
+        return DOCUMENT, encode(Parsed(document, peak_kib if peak_kib > inherited_kib else 0))
     except MemoryError:
         raise
     except Exception as error:  # a fault of ours on one page; the pool records it, and the next page is parsed

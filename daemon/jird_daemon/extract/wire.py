@@ -39,7 +39,7 @@ class Ready(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Parsed(msgspec.Struct, frozen=True, array_like=True):
-    """A page, and the most memory that the worker ever had, in KiB."""
+    """A page, and the most memory that the worker ever had, in KiB; 0 when that is not known."""
 
     document: ParsedDocument
     peak_memory_kib: int

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -12,7 +13,7 @@ import pytest
 from jird_daemon.errors import ParserFailedError, ShuttingDownError
 from jird_daemon.extract import wire
 from jird_daemon.extract.document import ParseJob, ParseKind
-from jird_daemon.extract.pool import QUEUED_JOBS_MAX, ParsePool
+from jird_daemon.extract.pool import PEAK_MEMORY_KIB_MAX, QUEUED_JOBS_MAX, ParsePool
 
 # A page that keeps the parser busy for seconds: unclosed elements below the guard's sight are no help, sheer size is.
 SLOW_PAGE = b"<p>" + b"<b a=1><i><p>x" * 400_000
@@ -149,6 +150,20 @@ async def test_worker_is_recycled_after_its_pages() -> None:
         assert first not in pool.pids
         assert pool.counters.workers_recycled == 2  # after three pages and the one that waited behind them
         assert pool.counters.crashed == 0
+    finally:
+        await pool.close()
+
+
+async def test_memory_of_the_process_that_starts_a_worker_is_not_held_against_it() -> None:
+    """A large store is mapped by its writer, whose peak Linux counts for every program that it starts."""
+    ballast = b"\1" * (PEAK_MEMORY_KIB_MAX * 1024 + 1)
+    pool = ParsePool(1, page_timeout_ms=20_000)
+    await pool.start()
+    try:
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > len(ballast)
+        for _ in range(4):
+            await pool.parse(job(b"<title>small</title>"))
+        assert pool.counters.workers_recycled == 0
     finally:
         await pool.close()
 
