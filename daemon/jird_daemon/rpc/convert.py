@@ -8,7 +8,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from jird.v1 import crawl_service_pb2 as crawl_pb
 from jird.v1 import document_pb2 as document_pb
-from jird_daemon.store.tables import Generation, LogEntry, Page, Run, RunCounts, RunState
+from jird_daemon.store.tables import Generation, LogEntry, Page, Run, RunState
 
 
 def timestamp(seconds: float | None) -> Timestamp | None:
@@ -24,8 +24,9 @@ def duration(milliseconds: int) -> Duration:
     return Duration(seconds=milliseconds // 1_000, nanos=milliseconds % 1_000 * 1_000_000)
 
 
-def counts_message(counts: RunCounts, in_flight: int) -> crawl_pb.CrawlCounts:
-    """A run's counts, with what is in flight just now."""
+def counts_message(run: Run, in_flight: int) -> crawl_pb.CrawlCounts:
+    """A run's counts, with what was in flight at the last heartbeat: nothing any more once the run has ended (F103)."""
+    counts = run.counts
     return crawl_pb.CrawlCounts(
         request_count=counts.requests,
         ingested_count=counts.ingested,
@@ -36,7 +37,7 @@ def counts_message(counts: RunCounts, in_flight: int) -> crawl_pb.CrawlCounts:
         skipped_count=counts.skipped,
         queued_count=counts.queued,
         waiting_count=counts.waiting,
-        in_flight_count=in_flight,
+        in_flight_count=in_flight if run.state == RunState.RUNNING else 0,
         dropped_count=counts.dropped,
         beyond_depth_count=counts.beyond_depth,
         received_bytes=counts.received_bytes,
@@ -59,7 +60,7 @@ def run_message(run_id: int, run: Run, in_flight: int) -> crawl_pb.CrawlRun:
         scope=int(run.scope),  # type: ignore[arg-type]
         create_time=timestamp(run.create_time_s),
         end_time=timestamp(run.end_time_s),
-        counts=counts_message(run.counts, in_flight),
+        counts=counts_message(run, in_flight),
         scope_reached=is_drained,
         max_frontier=run.max_frontier,
         active_time=duration(int(run.active_s * 1_000)),

@@ -153,7 +153,7 @@ def _summary(run_id: int, run: Run, in_flight: int) -> status_pb.CrawlRunSummary
     return status_pb.CrawlRunSummary(
         run_id=run_id,
         state=int(run.state),  # type: ignore[arg-type]
-        counts=counts_message(run.counts, in_flight),
+        counts=counts_message(run, in_flight),
         max_frontier=run.max_frontier,
         reason=int(run.reason),  # type: ignore[arg-type]
         end_time=timestamp(run.end_time_s),

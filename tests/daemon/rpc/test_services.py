@@ -275,10 +275,12 @@ async def test_runs_are_listed_newest_first_in_pages(serving: Serving) -> None:
 
 async def test_watch_ends_with_the_final_state(serving: Serving) -> None:
     crawl = serving.stub(crawl_grpc.CrawlServiceStub, "admin")
+    serving.ingest.heartbeat = Heartbeat(in_flight_by_run={1: 4})  # of a moment before the run's end
     updates = [
         update async for update in crawl.WatchCrawlRun(crawl_pb.WatchCrawlRunRequest(run_id=1), timeout=DEADLINE_S)
     ]
     assert [update.run.state for update in updates] == [crawl_pb.CRAWL_RUN_STATE_COMPLETED]
+    assert updates[0].run.counts.in_flight_count == 0
 
 
 async def test_watch_of_a_running_run_ends_when_the_daemon_stops(serving: Serving) -> None:
