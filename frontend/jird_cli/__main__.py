@@ -60,6 +60,9 @@ def run(arguments: Sequence[str]) -> int:
     except FailureError as failure:
         report(failure, invocation.as_json)
         return failure.exit_code
+    except UnicodeEncodeError:
+        report(FailureError("an argument is not valid UTF-8 text", "USAGE", EXIT_USAGE), invocation.as_json)
+        return EXIT_USAGE
     except click.UsageError as error:
         return _usage(error, invocation)
     except click.ClickException as error:

@@ -1,6 +1,5 @@
 """`jirdctl crawl`: start, stop, list, show and watch runs."""
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -8,6 +7,7 @@ import click
 from jird_cli.failure import EXIT_DONE, EXIT_FAILED
 from jird_cli.invocation import Invocation, json_option, pass_invocation
 from jird_cli.values import Amount
+from jird_client.text import json_text
 
 if TYPE_CHECKING:
     from jird.v1.crawl_service_pb2 import StartCrawlRequest
@@ -139,7 +139,7 @@ def watch(invocation: Invocation, run_id: int) -> int:
     from jird_client.plain_data import to_plain
 
     def print_line(look: object) -> None:
-        click.echo(json.dumps(to_plain(look), ensure_ascii=False))  # type: ignore[arg-type]
+        click.echo(json_text(to_plain(look)))  # type: ignore[arg-type]
 
     with invocation.daemon() as client:
         run = client.call(client.stubs.crawl.GetCrawlRun, GetCrawlRunRequest(run_id=run_id))

@@ -1,11 +1,12 @@
 """How a command ends: exit codes for scripts, and one-line errors for people or JSON ones for programs."""
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
+
+from jird_client.text import json_text
 
 EXIT_DONE = 0
 EXIT_FAILED = 1  # failed or refused
@@ -43,7 +44,7 @@ def report(failure: FailureError, as_json: bool) -> None:
     message = " ".join(failure.message.split())
     if as_json:
         answer = {"error": _KINDS.get(failure.exit_code, "failed"), "reason": failure.reason, "message": message}
-        click.echo(json.dumps(answer, ensure_ascii=False), file=sys.stderr)
+        click.echo(json_text(answer), file=sys.stderr)
     else:
         click.echo(f"jirdctl: {message}", err=True)
 

@@ -3,7 +3,6 @@
 gRPC is imported only when a call is made, so that --help is quick.
 """
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from jird_cli.failure import EXIT_USAGE, FailureError, client_failures
+from jird_client.text import json_text
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -58,7 +58,7 @@ class Invocation:
 
     def answer(self, plain: dict[str, Any], text: str) -> None:
         """Print a command's answer: the data as JSON, or the text for people."""
-        click.echo(json.dumps(plain, ensure_ascii=False, indent=2) if self.as_json else text)
+        click.echo(json_text(plain, indent=2) if self.as_json else text)
 
     def answer_message(self, message: "Message", text: str) -> None:
         """Print a message as `answer` does."""

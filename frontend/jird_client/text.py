@@ -1,5 +1,6 @@
 """Text for people: what comes from the web made safe to show (F117), sizes with their units."""
 
+import json
 import re
 import unicodedata
 from urllib.parse import unquote_to_bytes, urlsplit
@@ -20,6 +21,17 @@ _RUN = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 def clean(text: str) -> str:
     """Return text on one line, with a blank for each run of control and direction characters."""
     return _CONTROLS.sub(" ", text)
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """Return JSON that a terminal may show: letters as they are, control and direction characters escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _CONTROLS.sub(lambda found: "".join(map(_json_escape, found[0])), text)
+
+
+def _json_escape(char: str) -> str:
+    # The line ends of the indentation are the only ones that json.dumps leaves.
+    return char if char == "\n" else json.dumps(char)[1:-1]
 
 
 def plain(text: str) -> str:

@@ -265,3 +265,10 @@ def test_wrong_usage_ends_with_two(daemon: FakeDaemon, capsys: Captured, argumen
     assert ctl(daemon, *arguments, "--json") == 2
     assert json.loads(capsys.readouterr().err)["reason"] == "USAGE"
     assert daemon.seen == []
+
+
+@pytest.mark.parametrize("command", [["search"], ["page", "show"], ["crawl", "start"], ["log", "query", "--host"]])
+def test_argument_that_is_no_text_is_wrong_usage(daemon: FakeDaemon, capsys: Captured, command: list[str]) -> None:
+    """A byte that is not UTF-8 reaches Python as half a surrogate pair, which no message to the daemon can hold."""
+    assert ctl(daemon, *command, "a\udcff") == 2
+    assert "not valid UTF-8" in capsys.readouterr().err

@@ -1,8 +1,10 @@
 """F117: URLs are readable, and cannot pretend to be others."""
 
+import json
+
 import pytest
 
-from jird_client.text import plain, readable_url, size
+from jird_client.text import json_text, plain, readable_url, size
 
 
 @pytest.mark.parametrize(
@@ -37,3 +39,13 @@ def test_joiners_of_persian_and_emoji_stay() -> None:
 
 def test_sizes_have_units() -> None:
     assert [size(number) for number in (999, 5_120, 52_428_800)] == ["999 B", "5.1 kB", "52.4 MB"]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_json_shows_letters_and_escapes_what_a_terminal_would_obey(indent: int | None) -> None:
+    """As for words: U+009B is as good as an escape sequence to some terminals."""
+    value = {"title": "b\u00fccher \x1b[31m \x9b5n \u202e \u2028 \U000e0041"}
+    text = json_text(value, indent)
+    assert "bücher" in text
+    assert not {*"\x1b\x9b\u202e\u2028\U000e0041"} & set(text)
+    assert json.loads(text) == value
