@@ -31,6 +31,9 @@ REPEAT_VALUE = 0.01
 ROUNDING = 1e-9
 
 ELLIPSIS = "…"
+BLOCK_SEPARATOR = "·"
+# Unicode categories of marks that end a block by themselves: full stops, question marks, colons, closing quotes.
+_BLOCK_ENDS = frozenset({"Po", "Pf", "Pe"})
 _SENTENCE_ENDS = ("\n", ". ", "! ", "? ", "。", "\uff01", "\uff1f", "।")
 
 # What a window may begin with, besides letters, digits and opening brackets and quotes (Unicode categories).
@@ -211,12 +214,22 @@ def _finish(text: str, start: int, size: int, wanted: dict[str, _Wanted], bounds
     low, high = bounds
     end = start + size
     end = high if end >= high else _word_edge(text, end, is_start=False)
-    line = " ".join(text[start:end].split())
+    line = _one_line(text[start:end])
     if line and text[low:start].strip():
         line = f"{ELLIPSIS} {line}"
     if line and text[end:high].strip():
         line = f"{line} {ELLIPSIS}"
     return Snippet(line, tuple(_merge(_find_matches(line, wanted))))
+
+
+def _one_line(text: str) -> str:
+    """Put blocks one behind the other; a dot parts those that do not end as sentences do: headlines, cells, links."""
+    line = ""
+    for block in filter(None, (" ".join(block.split()) for block in text.split("\n"))):
+        if line:
+            line += " " if unicodedata.category(line[-1]) in _BLOCK_ENDS else f" {BLOCK_SEPARATOR} "
+        line += block
+    return line
 
 
 def _merge(places: Sequence[_Place]) -> list[Range]:

@@ -51,9 +51,9 @@ def test_window_holds_the_most_different_terms() -> None:
 def test_window_around_main_content_shows_no_menu_and_no_footer() -> None:
     text = "Start\nRhubarb\nThe leaves are poisonous.\nAll about the garden"
     main = [(text.index("Rhubarb"), text.index("\nAll"))]
-    assert snippet(text, "leaves", main=main).text == "Rhubarb The leaves are poisonous."
-    assert snippet(text, "absent", main=main).text == "Rhubarb The leaves are poisonous."
-    assert snippet(text, "the leaves", main=main).text == "Rhubarb The leaves are poisonous."
+    assert snippet(text, "leaves", main=main).text == "Rhubarb · The leaves are poisonous."
+    assert snippet(text, "absent", main=main).text == "Rhubarb · The leaves are poisonous."
+    assert snippet(text, "the leaves", main=main).text == "Rhubarb · The leaves are poisonous."
     assert "All about the garden" in snippet(text, "garden", main=main).text
 
 
@@ -102,7 +102,8 @@ def test_unspaced_text_is_cut_between_characters() -> None:
 
 
 def test_blocks_become_one_line() -> None:
-    assert snippet("One\nalpha\n\n  two\tthree", "alpha").text == "One alpha two three"
+    """A block that does not end as a sentence does is parted from the next one."""
+    assert snippet("One\nalpha.\n\n  two\tthree", "alpha").text == "One · alpha. two three"
 
 
 def test_without_a_match_the_description_or_the_beginning_is_shown() -> None:
