@@ -1,0 +1,1 @@
+"""What scripts/conformance.py compares, a module for each kind of case."""

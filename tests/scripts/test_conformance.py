@@ -1,0 +1,148 @@
+"""scripts/conformance.py, which runs test cases of others on jird."""
+
+import base64
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "conformance.py"
+ROBOTS = "User-agent: *\nDisallow: /a\n"
+TREE = '#document\n| <!DOCTYPE html>\n| <html>\n|   <head>\n|   <body>\n|     <p>\n|       "x"'
+CYRILLIC = base64.b64encode("<meta charset=koi8-r>Тест".encode("koi8-r")).decode()
+
+GOOD: dict[str, dict[str, Any]] = {
+    "url": {"input": "../b", "base": "https://h.org/a/c", "href": "https://h.org/b"},
+    "robots": {"id": "r1", "robots": ROBOTS, "agent": "jird", "url": "https://h.org/a/b", "allowed": False},
+    "html": {"input": "<!doctype html><p>x", "tree": TREE},
+    "charset": {"content_type": "text/html", "expected": "KOI8-R", "bytes_b64": CYRILLIC},
+}
+BAD: dict[str, dict[str, Any]] = {
+    "url": {"input": "https://h.org/", "base": None, "failure": True},
+    "robots": {**GOOD["robots"], "id": "r2", "allowed": True},
+    "html": {"input": "<!doctype html><b>x", "tree": TREE},
+    "charset": {**GOOD["charset"], "expected": "UTF-8"},
+}
+
+
+def run(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, str(SCRIPT), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def write(path: Path, *cases: object) -> Path:
+    if path.stem == "url":
+        path.write_text(json.dumps(cases))
+    else:
+        path.write_text("".join(json.dumps(case) + "\n" for case in cases))
+    return path
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_cases_that_hold_pass(kind: str, tmp_path: Path) -> None:
+    done = run(kind, write(tmp_path / kind, GOOD[kind]))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1 passed, 0 failed, 0 skipped\n", "")
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_cases_that_do_not_hold_are_shown(kind: str, tmp_path: Path) -> None:
+    done = run(kind, write(tmp_path / kind, GOOD[kind], BAD[kind]))
+    lines = done.stdout.splitlines()
+    assert done.returncode == 1
+    assert lines[0].startswith("failed: ")
+    assert "expected" in done.stdout
+    assert lines[-1] == "1 passed, 1 failed, 0 skipped"
+
+
+def test_url_array_has_comments_and_lone_surrogates(tmp_path: Path) -> None:
+    case = {"input": "https://h.org/\ud800", "base": None, "href": "https://h.org/%EF%BF%BD"}
+    done = run("url", write(tmp_path / "url", "a comment", case))
+    assert done.stdout == "1 passed, 0 failed, 0 skipped\n"
+
+
+def test_robots_cases_of_other_kinds_and_groups_are_skipped(tmp_path: Path) -> None:
+    raw = {**GOOD["robots"], "robots_b64": base64.b64encode(ROBOTS.encode()).decode()}
+    del raw["robots"]
+    cases = [raw, {"kind": "line-count"}, {**BAD["robots"], "group": "Other_A"}, {**BAD["robots"], "url": "ftp://h/"}]
+    done = run("robots", write(tmp_path / "robots", *cases), "--skip-group", "Other_")
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        "skipped 1: asks for line-count",
+        "skipped 1: group Other_*",
+        "skipped 1: URL is never asked for: URL_SCHEME",
+        "1 passed, 0 failed, 3 skipped",
+    ]
+
+
+def test_html_tree_shows_namespaces_templates_and_comments(tmp_path: Path) -> None:
+    markup = (
+        "<!-- a --><svg viewbox=1 xlink:href=q><desc><p></p></desc></svg><math><mi><b></b></mi></math>"
+        "<template><i></i><template>t</template></template>"
+    )
+    tree = """#document
+| <!--  a  -->
+| <html>
+|   <head>
+|   <body>
+|     <svg svg>
+|       viewBox="1"
+|       xlink href="q"
+|       <svg desc>
+|         <p>
+|     <math math>
+|       <math mi>
+|         <b>
+|     <template>
+|       content
+|         <i>
+|         <template>
+|           content
+|             "t\""""
+    done = run("html", write(tmp_path / "html", {"input": markup, "tree": tree}))
+    assert done.stdout == "1 passed, 0 failed, 0 skipped\n"
+
+
+def test_html_cases_that_jird_cannot_judge_are_skipped(tmp_path: Path) -> None:
+    doctype = TREE.replace("<!DOCTYPE html>", '<!DOCTYPE html "a" "">')
+    cases = [
+        {**BAD["html"], "fragment_context": "td"},
+        {**BAD["html"], "scripted": True},
+        {**BAD["html"], "tree": doctype},
+    ]
+    done = run("html", write(tmp_path / "html", *cases))
+    assert done.returncode == 0
+    assert done.stdout.endswith("0 passed, 0 failed, 3 skipped\n")
+
+
+def test_compressed_charset_cases_leave_what_nothing_declares(tmp_path: Path) -> None:
+    plain = {"content_type": "text/html", "expected": "windows-1252", "bytes_b64": base64.b64encode(b"ab").decode()}
+    not_utf32 = {**plain, "expected": "not UTF-32 (UTF-8 or the default)"}
+    path = tmp_path / "charset.jsonl.gz"
+    path.write_bytes(gzip.compress(write(tmp_path / "charset", plain, not_utf32).read_bytes()))
+    done = run("charset", path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[0].startswith("skipped 1: nothing is declared")
+    assert done.stdout.endswith("1 passed, 0 failed, 1 skipped\n")
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"input": "a"}', '{"input": 1, "tree": ""}'])
+def test_file_in_another_layout_is_refused(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text(content)
+    done = run("html", path)
+    assert done.returncode == 2
+    assert "line 1" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_cannot_be_run_is_said(tmp_path: Path) -> None:
+    assert run("html", tmp_path / "none").returncode == 2
+    assert run("url", tmp_path / "none", "--skip-group", "A").returncode == 2
+    sitemaps = run("sitemap", tmp_path)
+    assert sitemaps.returncode == 2
+    assert sitemaps.stderr.count("\n") == 1
+    assert "no sitemaps" in sitemaps.stderr
