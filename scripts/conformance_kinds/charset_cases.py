@@ -24,7 +24,7 @@ def judge(case: Case) -> Outcome:
         return Outcome(fault=f"expected {expected!r}, found {found!r}") if found.startswith(unwanted) else PASSED
     if found != expected == _BROWSER_DEFAULT and not _is_declared(body, content_type):
         # Where browsers take their default, a crawler may look at the bytes.
-        return Outcome(skip_reason=f"nothing is declared: jird guesses {found} where browsers take {_BROWSER_DEFAULT}")
+        return Outcome(skip_reason=f"no valid declaration: jird guesses {found}, browsers take {_BROWSER_DEFAULT}")
     return compare(expected, found)
 
 
