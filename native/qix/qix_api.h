@@ -80,6 +80,10 @@ qix_status qix_check_chunks(const qix_segment *segment, uint32_t first, uint32_t
 /* Check every byte and invariant. Writes the first faults (room for fault_capacity), and how many there are. */
 qix_status qix_verify(const qix_segment *segment, qix_fault *ret_faults, uint32_t fault_capacity, uint32_t *ret_count);
 
+/* SHA-256 of `bytes` bytes into 32, with this processor's instructions for it if it has any, or `portable`: the digests
+ * of both are the same. */
+void qix_sha256_digest(const uint8_t *data, uint64_t bytes, uint32_t portable, uint8_t *ret_digest);
+
 /* ---- searching ---- */
 
 typedef struct {

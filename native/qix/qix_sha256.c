@@ -1,9 +1,12 @@
 #include "qix_sha256.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
+#include "qix_sha256_blocks.h"
+
 /* FIPS 180-4 section 4.2.2: fractional parts of the cube roots of the first 64 primes. */
-static const uint32_t K[64] = {
+const uint32_t qix_sha256_k[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -35,13 +38,14 @@ static inline void store_be32(uint8_t *p, uint32_t x)
 /* Section 6.2.2. The variables a to h rotate by name, so that no round moves them. */
 #define ROUND(a, b, c, d, e, f, g, h, i)                                                                               \
     do {                                                                                                               \
-        uint32_t t1 = h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g))) + K[i] + w[i];          \
+        uint32_t t1 =                                                                                                  \
+            h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g))) + qix_sha256_k[i] + w[i];         \
         uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) | (c & (a | b)));                      \
         d += t1;                                                                                                       \
         h = t1 + t2;                                                                                                   \
     } while (0)
 
-static void compress(uint32_t state[8], const uint8_t *block)
+static void compress_block(uint32_t state[8], const uint8_t *block)
 {
     uint32_t w[64];
     for (int i = 0; i < 16; i++)
@@ -73,6 +77,28 @@ static void compress(uint32_t state[8], const uint8_t *block)
     state[7] += h;
 }
 
+void qix_sha256_portable(uint32_t state[8], const uint8_t *blocks, size_t count)
+{
+    for (; count > 0; count--, blocks += 64)
+        compress_block(state, blocks);
+}
+
+/* The fastest that this processor has. Threads that ask at once come to the same answer. */
+static qix_sha256_blocks *fastest(void)
+{
+    static _Atomic(qix_sha256_blocks *) chosen;
+    qix_sha256_blocks *blocks = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (!blocks) {
+        blocks = qix_sha256_x86();
+        if (!blocks)
+            blocks = qix_sha256_arm();
+        if (!blocks)
+            blocks = qix_sha256_portable;
+        atomic_store_explicit(&chosen, blocks, memory_order_relaxed);
+    }
+    return blocks;
+}
+
 void qix_sha256_init(qix_sha256 *sha)
 {
     /* Section 5.3.3. */
@@ -80,6 +106,7 @@ void qix_sha256_init(qix_sha256 *sha)
                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     memcpy(sha->state, initial, sizeof initial);
     sha->total_bytes = 0;
+    sha->compress = fastest();
 }
 
 void qix_sha256_update(qix_sha256 *sha, const uint8_t *data, size_t bytes)
@@ -91,14 +118,13 @@ void qix_sha256_update(qix_sha256 *sha, const uint8_t *data, size_t bytes)
         memcpy(sha->block + used, data, take);
         if (used + take < 64)
             return;
-        compress(sha->state, sha->block);
+        sha->compress(sha->state, sha->block, 1);
         data += take;
         bytes -= take;
     }
-    for (; bytes >= 64; data += 64, bytes -= 64)
-        compress(sha->state, data);
-    if (bytes > 0)
-        memcpy(sha->block, data, bytes);
+    sha->compress(sha->state, data, bytes / 64);
+    if (bytes % 64 > 0)
+        memcpy(sha->block, data + bytes / 64 * 64, bytes % 64);
 }
 
 void qix_sha256_final(qix_sha256 *sha, uint8_t ret_digest[32])
@@ -115,10 +141,17 @@ void qix_sha256_final(qix_sha256 *sha, uint8_t ret_digest[32])
         store_be32(ret_digest + 4 * i, sha->state[i]);
 }
 
-void qix_sha256_of(const uint8_t *data, size_t bytes, uint8_t ret_digest[32])
+void qix_sha256_digest(const uint8_t *data, uint64_t bytes, uint32_t portable, uint8_t *ret_digest)
 {
     qix_sha256 sha;
     qix_sha256_init(&sha);
-    qix_sha256_update(&sha, data, bytes);
+    if (portable)
+        sha.compress = qix_sha256_portable;
+    qix_sha256_update(&sha, data, (size_t)bytes);
     qix_sha256_final(&sha, ret_digest);
+}
+
+void qix_sha256_of(const uint8_t *data, size_t bytes, uint8_t ret_digest[32])
+{
+    qix_sha256_digest(data, bytes, 0, ret_digest);
 }
