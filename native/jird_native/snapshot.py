@@ -14,6 +14,10 @@ from jird_native.tombstones import Tombstones
 
 TOP_K_MAX: int = lib.QIX_TOP_K_MAX
 """Most hits of one search (J159)."""
+PLAN_NAMES: tuple[str, ...] = tuple(
+    ffi.string(lib.qix_plan_name(number)).decode() for number in range(lib.qix_plan_count())
+)
+"""The plans of native/qix/qix_plan.c by their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,11 @@ class SearchResult:
         scores: One for each page id; above 0, or 0 where only filters match.
         match_count: Documents that match; at least as many if not `exact`.
         exact: Whether nothing was skipped, so that match_count is right.
-        postings_decoded: Postings that the search had to decode.
+        postings_decoded: Postings that the search had to decode; one that was decoded twice counts twice.
+        postings_total: Postings of all lists that the query names.
+        blocks_decoded: Blocks of postings that were decoded.
+        blocks_total: Blocks of all lists that the query names.
+        plan: Name of the way that was taken (native/qix/qix_plan.c); none where nothing was searched.
     """
 
     page_ids: list[int]
@@ -33,6 +41,10 @@ class SearchResult:
     match_count: int
     exact: bool
     postings_decoded: int
+    postings_total: int = 0
+    blocks_decoded: int = 0
+    blocks_total: int = 0
+    plan: str = "none"
 
 
 class Snapshot:
@@ -97,4 +109,8 @@ class Snapshot:
             info.match_count,
             bool(info.exact),
             info.postings_decoded,
+            info.postings_total,
+            info.blocks_decoded,
+            info.blocks_total,
+            PLAN_NAMES[info.plan],
         )

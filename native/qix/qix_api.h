@@ -92,10 +92,14 @@ typedef struct {
 } qix_part;
 
 typedef struct {
-    uint64_t match_count; /* documents that match, or at least this many if not exact */
-    uint64_t postings_decoded;
+    uint64_t match_count;      /* documents that match, or at least this many if not exact */
+    uint64_t postings_decoded; /* again for each time that a block was decoded */
+    uint64_t postings_total;   /* of all lists that the query names */
+    uint64_t blocks_decoded;
+    uint64_t blocks_total;
     uint32_t hit_count;
     uint32_t exact;
+    uint32_t plan; /* for qix_plan_name */
 } qix_search_info;
 
 typedef struct qix_snapshot qix_snapshot;
@@ -108,6 +112,10 @@ void qix_snapshot_free(qix_snapshot *snapshot);
 /* The best k documents for a query program (qix_query.h), best first, ties by ascending page id. Room for k. */
 qix_status qix_search(const qix_snapshot *snapshot, const uint8_t *program, uint32_t program_bytes, uint32_t k,
                       uint64_t *ret_page_ids, double *ret_scores, qix_search_info *ret_info, qix_fault *ret_fault);
+
+/* The plans that a search can take, and their names. */
+uint32_t qix_plan_count(void);
+const char *qix_plan_name(uint32_t plan);
 
 /* ---- writing ---- */
 

@@ -11,6 +11,7 @@ bool qix_cursor_load(qix_run *run, qix_cursor *c, uint32_t index)
         return false;
     }
     run->postings_decoded += c->block.count;
+    run->blocks_decoded++;
     c->block_index = index;
     c->at = 0;
     return true;
@@ -40,8 +41,10 @@ void qix_cursor_open(qix_run *run, qix_cursor *c, const qix_term *term)
         return;
     qix_status status = qix_list_open(run->segment, term, &c->list, run->fault);
     if (status)
-        qix_run_fail(run, status);
-    else if (c->needs_positions && qix_left(&c->list.positions) == 0)
+        return (void)qix_run_fail(run, status);
+    run->postings_total += c->list.df;
+    run->blocks_total += c->list.block_count;
+    if (c->needs_positions && qix_left(&c->list.positions) == 0)
         c->is_present = false; /* a keyword is nowhere in the text */
     else if (!c->list.is_long)
         open_short(run, c);

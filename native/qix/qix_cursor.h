@@ -59,7 +59,9 @@ typedef struct {
     const qix_ranker *ranker;
     double range_factor; /* makes this segment's range bounds safe under the ranker's parameters */
     qix_cursor *cursors;
-    uint64_t postings_decoded;
+    /* what was decoded (again, if a block was read twice), and what the lists of the query hold */
+    uint64_t postings_decoded, postings_total;
+    uint64_t blocks_decoded, blocks_total;
     qix_status status;
     qix_fault *fault;
 } qix_run;

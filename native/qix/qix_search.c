@@ -1,5 +1,5 @@
 /* One search: terms looked up in every part, then each part walked with one heap for all. */
-#include "qix_search.h"
+#include "qix_plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,7 +128,7 @@ static qix_status search_part(qix_search_state *s, uint32_t part, const qix_term
     if (!status) {
         begin_part(run, run->query, terms + (size_t)part * run->query->count);
         if (!run->status)
-            qix_walk_part(s);
+            qix_plan_walk(s->plan, s);
         status = run->status;
     }
     if (status)
@@ -169,8 +169,12 @@ static void give_hits(qix_search_state *s, uint64_t *ret_page_ids, double *ret_s
     }
     *ret_info = (qix_search_info){.match_count = s->match_count,
                                   .postings_decoded = s->run.postings_decoded,
+                                  .postings_total = s->run.postings_total,
+                                  .blocks_decoded = s->run.blocks_decoded,
+                                  .blocks_total = s->run.blocks_total,
                                   .hit_count = s->heap.count,
-                                  .exact = s->is_exact};
+                                  .exact = s->is_exact,
+                                  .plan = s->plan};
 }
 
 qix_status qix_search(const qix_snapshot *snapshot, const uint8_t *program, uint32_t program_bytes, uint32_t k,
@@ -195,6 +199,7 @@ qix_status qix_search(const qix_snapshot *snapshot, const uint8_t *program, uint
                 .cursors = calloc(query.count, sizeof *s.run.cursors)},
         .heap = {.hits = malloc((most + 1) * sizeof *s.heap.hits), .capacity = (uint32_t)most, .threshold = -1.0},
         .is_exact = true,
+        .plan = qix_plan_pick(&query),
     };
     status = terms && s.run.cursors && s.heap.hits ? run_search(&s, terms, slots, ret_fault) : qix_no_memory(ret_fault);
     if (!status)

@@ -1,4 +1,7 @@
-/* The state of one search, shared by the two files that run it: qix_search.c sets it up, qix_walk.c walks a part. */
+/* The state of one search, shared by what runs it: qix_search.c sets it up, a plan (qix_plan.h) walks a part.
+ *
+ * Skipping documents needs a bound below the threshold: an equal score may win by its page id. A bound of a window or a
+ * block decides about that window or block alone (J29). */
 #ifndef QIX_SEARCH_H
 #define QIX_SEARCH_H
 
@@ -12,10 +15,31 @@ typedef struct {
     const uint8_t *tombstones; /* of the part at hand */
     uint64_t match_count;
     bool is_exact; /* nothing was skipped that might have matched */
+    uint32_t plan; /* qix_plan.h */
 } qix_search_state;
 
-/* Offer every document of the part that can enter the heap. */
-void qix_walk_part(qix_search_state *s);
+/* Put a live document of the part into the heap, if its score lets it in. */
+static inline void qix_offer(qix_search_state *s, uint32_t docid, double score)
+{
+    if (score < s->heap.threshold)
+        return;
+    const qix_segment *segment = s->run.segment;
+    const uint8_t *page = segment->section[QIX_PAGE_IDS] + 8 * (uint64_t)docid;
+    qix_status status = qix_need(segment, page, 8, s->run.fault);
+    if (status)
+        qix_run_fail(&s->run, status);
+    else
+        qix_heap_push(&s->heap, (qix_hit){score, qix_load_u64(page)});
+}
+
+/* The last document of the window that begins at `lo`: a range of the range bounds, so that for common terms a window's
+ * bound is one byte. */
+static inline uint32_t qix_window_end(const qix_search_state *s, uint32_t lo)
+{
+    uint32_t doc_count = s->run.segment->info.doc_count;
+    uint32_t end = lo | ((1u << s->run.segment->range_shift) - 1);
+    return end < doc_count ? end : doc_count - 1;
+}
 
 static inline bool qix_is_deleted(const qix_search_state *s, uint32_t docid)
 {
