@@ -18,10 +18,9 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "tests")]
 
-from measure import ROOT, cpu_s, memory_bytes, percentile, process_tree, report  # noqa: E402
-
 from jird.v1 import status_service_pb2 as status_pb  # noqa: E402
 from jird.v1 import status_service_pb2_grpc as status_grpc  # noqa: E402
+from measure import ROOT, cpu_s, memory_bytes, percentile, process_tree, report  # noqa: E402
 from testkit.daemon import Daemon  # noqa: E402
 from testkit.documentation import DocumentationSites, load_queries  # noqa: E402
 

@@ -14,12 +14,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from measure import ROOT, report
 from selectolax.lexbor import LexborHTMLParser
 
 from jird_daemon.extract.document import ParseJob
 from jird_daemon.extract.page import parse_page
 from jird_daemon.extract.wire import Parsed, decode_job, encode
+from measure import ROOT, report
 
 ROUNDS = 5
 NOW_S = 1_750_000_000.0

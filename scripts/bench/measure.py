@@ -67,8 +67,8 @@ def cpu_s(pids: Iterable[int]) -> float:
     return total / _TICKS_PER_S
 
 
-def report(name: str, parameters: Mapping[str, object], figures: Mapping[str, float]) -> None:
-    """Print the figures as a table and write build/bench/NAME.json."""
+def keep(name: str, parameters: Mapping[str, object], figures: Mapping[str, float]) -> None:
+    """Write build/bench/NAME.json."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
     commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
@@ -80,10 +80,21 @@ def report(name: str, parameters: Mapping[str, object], figures: Mapping[str, fl
         "machine": f"{platform.machine()}, {os.cpu_count()} CPUs, {_cpu_model()}",
     }
     (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n")
-    width = max(map(len, figures))
-    print(f"{name}  ({', '.join(f'{key} {value}' for key, value in parameters.items())})")
+
+
+def table(name: str, parameters: Mapping[str, object], figures: Mapping[str, float]) -> str:
+    """Name and parameters, and below them a figure a line."""
+    width = max(map(len, figures), default=0)
+    lines = [f"{name}  ({', '.join(f'{key} {value}' for key, value in parameters.items())})"]
     for key, value in figures.items():
-        print(f"  {key:<{width}}  {value:,.3f}" if isinstance(value, float) else f"  {key:<{width}}  {value:,}")
+        lines.append(f"  {key:<{width}}  {value:,.3f}" if isinstance(value, float) else f"  {key:<{width}}  {value:,}")
+    return "\n".join(lines)
+
+
+def report(name: str, parameters: Mapping[str, object], figures: Mapping[str, float]) -> None:
+    """Print the figures as a table and write build/bench/NAME.json."""
+    keep(name, parameters, figures)
+    print(table(name, parameters, figures))
 
 
 def _cpu_model() -> str:

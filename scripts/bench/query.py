@@ -1,140 +1,123 @@
-"""Measure jird's index on any text and any queries, so that results can be compared with other engines from outside.
+"""Measure queries: against other engines (without --corpus), or jird's index alone on any text and any queries.
 
-The corpus is JSON Lines (id, title, text), or, ending in .txt, one document a line whose id is its line number from 0.
-A query is id, class, words, separated by tabs; its class begins with term, or, and, or phrase. Each query runs
---repeats times; the clock holds the whole call from Python, with dictionary look-up and tie order.
+Without --corpus: QIX, Tantivy, bm25s and SQLite FTS5 answer the same queries in turns, on real and on generated text,
+with k = 10 and 100. The seed of the queries is drawn and printed. The table says which part of Tantivy's time jird's
+index takes, what it must take, and whether the hits are those that scoring every document gives.
+
+With --corpus FILE --queries TSV --json OUT: FILE is JSON Lines (id, title, text), or, ending in .txt, one document a
+line whose id is its line number from 0. A query is id, class, words, separated by tabs; its class begins with term, or,
+and, or phrase. Each query runs --repeats times; the clock holds the whole call from Python, with dictionary look-up and
+tie order. OUT holds engine, version, k, open_ms, ns {query: [nanoseconds a repeat]}, hits {query: [[id, score], ...]}.
 """
 
 import argparse
 import json
+import random
+import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
-from jird_native import (
-    And,
-    DocumentInput,
-    DocumentOrder,
-    Or,
-    Query,
-    Segment,
-    SegmentBuilder,
-    Snapshot,
-    Term,
-    merge_segments,
-    phrase_of,
-    tokenize,
-)
+from engines.alone import CorpusError, build, measure_segment
+from engines.comparison import check_exactness, compare, figures_of, open_engines, table_of
+from engines.environment import PACKAGES, PeersMissingError
+from engines.processes import ENGINES
+from measure import keep, table
+from texts.flat import TextError, flatten
+from texts.queries import PER_CLASS, QueryFileError, draw_queries, read_queries, write_queries
+from texts.sources import TEXTS, text_file
 
-MEMORY_BYTES = 400_000_000
-"""A segment is written when the builder has this much; all are merged at the end."""
-MAX_TOKENS = 1_000_000
-"""Longer documents than jird's own limit, so that every engine indexes the same tokens."""
+REPEATS = 5
+CHECKED = 25
+"""Queries of each class whose hits are checked: scoring everything takes a hundredth of a second a query."""
 
 
-def read_corpus(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield (id, title, text) of each document."""
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines):
-            if path.suffix == ".txt":
-                yield number, "", line
-            else:
-                row = json.loads(line)
-                yield int(row["id"]), row.get("title", ""), row.get("text", "")
-
-
-def add(builder: SegmentBuilder, page_id: int, title: str, text: str, tokens: str) -> None:
-    """Add one document; with whitespace tokens, title and text count alike."""
-    if tokens == "whitespace":
-        builder.add_terms(page_id, f"{title} {text}".encode())
-    else:
-        builder.add(DocumentInput(page_id, 0, 0, 0, 0, 0, (title, "", "", "", text), ()))
-
-
-def build(corpus: Path, folder: Path, tokens: str) -> tuple[Path, dict[str, float]]:
-    """Build one segment; gives its path and what it took."""
-    cpu, wall = time.process_time(), time.perf_counter()
-    parts: list[Path] = []
-    builder, documents = SegmentBuilder(max_tokens=MAX_TOKENS), 0
-
-    def seal() -> None:
-        parts.append(folder / f"{len(parts)}.qix")
-        builder.write(parts[-1], sync=False, order=DocumentOrder.GIVEN)
-
-    for identity, title, text in read_corpus(corpus):
-        add(builder, identity + 1, title, text, tokens)  # page ids begin at 1
-        documents += 1
-        if builder.memory_bytes > MEMORY_BYTES:
-            seal()
-            builder = SegmentBuilder(max_tokens=MAX_TOKENS)
-    seal()
-    if len(parts) > 1:
-        segments = [(Segment.open(part), None) for part in parts]
-        parts.append(folder / "merged.qix")
-        merge_segments(segments, parts[-1], sync=False, order=DocumentOrder.GIVEN)
-    figures = {"documents": documents, "bytes": parts[-1].stat().st_size}
-    return parts[-1], figures | {
-        "build_cpu_s": time.process_time() - cpu,
-        "build_wall_s": time.perf_counter() - wall,
-    }
-
-
-def query_of(kind: str, words: str, tokens: str) -> Query:
-    """The query tree of one line."""
-    terms = words.split() if tokens == "whitespace" else [token.term for token in tokenize(words) if token.primary]
-    if kind.startswith("phrase"):
-        return phrase_of(terms)
-    if kind.startswith("term") or len(terms) == 1:
-        return Term(terms[0])
-    children = tuple(Term(term) for term in terms)
-    return And(children) if kind.startswith("and") else Or(children)
-
-
-def run(snapshot: Snapshot, queries: Path, k: int, repeats: int, tokens: str) -> dict[str, Any]:
-    """Run every query; gives nanoseconds of each repeat, and the hits of the first."""
-    ns: dict[str, list[int]] = {}
-    hits: dict[str, list[tuple[int, float]]] = {}
-    for line in queries.read_text(encoding="utf-8").splitlines():
-        identity, kind, words = line.split("\t")
-        query = query_of(kind, words, tokens)
-        result = snapshot.search(query, k)
-        hits[identity] = [(page - 1, score) for page, score in zip(result.page_ids, result.scores, strict=True)]
-        ns[identity] = []
-        for _ in range(repeats):
-            start = time.perf_counter_ns()
-            snapshot.search(query, k)
-            ns[identity].append(time.perf_counter_ns() - start)
-    return {"ns": ns, "hits": hits}
-
-
-def main() -> None:
+def measure_alone(arguments: argparse.Namespace) -> None:
     """Build or open, query, write the result."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--corpus", type=Path, required=True)
-    parser.add_argument("--queries", type=Path, required=True, help="id, class, words; tabs between")
-    parser.add_argument("--k", type=int, default=10)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--tokens", choices=("jird", "whitespace"), default="jird")
-    parser.add_argument("--json", type=Path, required=True, help="where the result goes")
-    parser.add_argument("--index", type=Path, help="segment to open instead of building, or to keep")
-    arguments = parser.parse_args()
+    queries = read_queries(arguments.queries)
     with tempfile.TemporaryDirectory(dir=arguments.json.parent) as scratch:
-        index: Path | None = arguments.index
+        index: Path = arguments.index or Path(scratch) / "corpus.qix"
         figures: dict[str, float] = {}
-        if index is None or not index.exists():
-            built, figures = build(arguments.corpus, Path(scratch), arguments.tokens)
-            index = built.rename(index) if index else built
-        start = time.perf_counter_ns()
-        segment = Segment.open(index)
-        snapshot = Snapshot([(segment, None)])
-        open_ms = (time.perf_counter_ns() - start) / 1e6
-        segment.check_chunks(0, segment.info.chunk_count)
-        measured = run(snapshot, arguments.queries, arguments.k, arguments.repeats, arguments.tokens)
-        result = {"engine": "qix", "version": "4", "k": arguments.k, "open_ms": open_ms, **measured, "figures": figures}
-        arguments.json.write_text(json.dumps(result))
+        if not index.exists():
+            built = Path(scratch) / "built.qix"
+            figures = build(arguments.corpus, built, arguments.tokens)
+            built.rename(index)
+        result = measure_segment(index, queries, arguments.k or 10, arguments.repeats, arguments.tokens)
+        arguments.json.write_text(json.dumps({**result, "figures": figures}))
+
+
+def compare_engines(arguments: argparse.Namespace) -> None:
+    """Measure every text with every k, print the tables, keep the figures."""
+    seed = random.randrange(1 << 31) if arguments.seed is None else arguments.seed
+    print(f"seed {seed}", flush=True)
+    ks = [arguments.k] if arguments.k else [10, 100]
+    figures: dict[str, float] = {}
+    parameters: dict[str, object] = {
+        "seed": seed,
+        "queries_per_class": arguments.per_class,
+        "repeats": arguments.repeats,
+        "packages": " ".join(PACKAGES),
+    }
+    for name in arguments.text:
+        flat = flatten(path := text_file(name))
+        name = name if name in TEXTS else "own"
+        parameters[f"{name}_documents"] = flat.document_count
+        parameters[f"{name}_tokens"] = len(flat.tokens)
+        queries = draw_queries(flat, seed, arguments.per_class)
+        write_queries(flat.folder / f"queries-{seed}.tsv", queries)
+        with ExitStack() as stack:
+            opened = open_engines(stack, arguments.engines, path, flat.digest, arguments.index)
+            for engine, process in opened.processes.items():
+                parameters[f"{engine}_version"] = process.version
+                figures[f"{name}_{engine}_open_ms"] = process.open_ms
+            for k in ks:
+                found = compare(name, opened, queries, k, arguments.repeats)
+                check_exactness(found, opened, flat, queries, arguments.check)
+                figures |= figures_of(found)
+                print(table_of(found), flush=True)
+    keep("query", parameters, figures)
+    print("\n" + table("parameters", parameters, {}))
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--k", type=int, help="hits of each query (default: 10; when comparing, 10 and 100)")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help=f"times that each query runs (default: {REPEATS})")
+    alone = parser.add_argument_group("jird's index alone")
+    alone.add_argument("--corpus", type=Path, help="text to index")
+    alone.add_argument("--queries", type=Path, help="id, class, words; tabs between")
+    alone.add_argument("--tokens", choices=("jird", "whitespace"), default="jird", help="what a word is")
+    alone.add_argument("--json", type=Path, help="where the result goes")
+    alone.add_argument("--index", type=Path, help="segment to open instead of building, or to keep; when comparing, "
+                       "the folder of an index")  # fmt: skip
+    peers = parser.add_argument_group("comparing")
+    peers.add_argument("--text", nargs="+", default=list(TEXTS), help=f"{', '.join(TEXTS)} or a file of tokens")
+    peers.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
+    peers.add_argument("--seed", type=int, help="of the queries (default: drawn)")
+    peers.add_argument("--per-class", type=int, default=PER_CLASS, help=f"queries of a class (default: {PER_CLASS})")
+    peers.add_argument("--check", type=int, default=CHECKED, help=f"of them checked (default: {CHECKED})")
+    found = parser.parse_args(arguments)
+    if found.corpus and not (found.queries and found.json):
+        parser.error("--corpus needs --queries and --json")
+    if (found.k is not None and found.k < 1) or found.repeats < 1:
+        parser.error("--k and --repeats must be at least 1")
+    return found
+
+
+def main() -> int:
+    """Measure what the arguments say; 1 if something given is not as it must be, and what."""
+    arguments = parse(sys.argv[1:])
+    try:
+        if arguments.corpus:
+            measure_alone(arguments)
+        else:
+            compare_engines(arguments)
+    except (CorpusError, QueryFileError, TextError, PeersMissingError, OSError) as error:
+        print(f"query: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

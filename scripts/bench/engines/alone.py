@@ -1,0 +1,122 @@
+"""jird's index measured alone, on any text and any queries, for those who compare engines from outside.
+
+The corpus is JSON Lines (id, title, text), or, ending in .txt, one document a line whose id is its line number from 0.
+"""
+
+import gc
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from engines.qix import SegmentPile, query_tree
+from jird_native import FORMAT_VERSION, DocumentInput, Query, Segment, Snapshot, tokenize
+from texts.queries import kind_of
+
+
+class CorpusError(Exception):
+    """A corpus cannot be read; the message names the line."""
+
+
+def read_corpus(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield (id, title, text) of each document.
+
+    Raises:
+        CorpusError: There is none, an id is missing, negative or there twice, or a line is no JSON object of strings.
+    """
+    seen, number = set[int](), 0
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, 1):
+            if path.suffix == ".txt":
+                yield number - 1, "", line
+                continue
+            try:
+                row = _row(line)
+                if row[0] in seen:
+                    raise ValueError(f"id {row[0]} is there twice")
+            except ValueError as error:
+                raise CorpusError(f"{path}:{number}: {error}") from error
+            seen.add(row[0])
+            yield row
+    if number == 0:
+        raise CorpusError(f"{path}: no documents")
+
+
+def _row(line: str) -> tuple[int, str, str]:
+    """One document of JSON Lines."""
+    row = json.loads(line)
+    if not isinstance(row, dict) or "id" not in row:
+        raise ValueError("a line must be an object with id, title and text")
+    identity, title, text = int(row["id"]), row.get("title", ""), row.get("text", "")
+    if identity < 0 or not isinstance(title, str) or not isinstance(text, str):
+        raise ValueError("id must be a number from 0, title and text must be strings")
+    return identity, title, text
+
+
+def build(corpus: Path, target: Path, tokens: str) -> dict[str, float]:
+    """Build one segment at `target`; gives what it took. With whitespace tokens, title and text count alike."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    pile, documents = SegmentPile(target.parent), 0
+    for identity, title, text in read_corpus(corpus):
+        documents += 1
+        page_id = identity + 1  # page ids begin at 1
+        if tokens == "whitespace":
+            pile.builder.add_terms(page_id, f"{title} {text}".encode())
+        else:
+            pile.builder.add(DocumentInput(page_id, 0, 0, 0, 0, 0, (title, "", "", "", text), ()))
+        pile.make_room()
+    pile.finish(target)
+    return {
+        "documents": documents,
+        "bytes": target.stat().st_size,
+        "build_cpu_s": time.process_time() - cpu,
+        "build_wall_s": time.perf_counter() - wall,
+    }
+
+
+def query_of(query_class: str, words: str, tokens: str) -> Query | None:
+    """The query tree of one line; None if nothing in it is a word."""
+    terms = words.split() if tokens == "whitespace" else [token.term for token in tokenize(words) if token.primary]
+    return query_tree(kind_of(query_class), terms) if terms else None
+
+
+def run(
+    snapshot: Snapshot, queries: Sequence[tuple[str, Query | None]], k: int, repeats: int
+) -> tuple[dict[str, list[int]], dict[str, list[tuple[int, float]]]]:
+    """Run every query once to see its hits, then all of them `repeats` times; gives nanoseconds of each, and hits.
+
+    The clock holds the whole call from Python: look-up in the dictionary, scoring, order, and the result's lists.
+    """
+    ns: dict[str, list[int]] = {identity: [] for identity, _ in queries}
+    hits: dict[str, list[tuple[int, float]]] = {}
+    search, clock = snapshot.search, time.perf_counter_ns
+    for identity, query in queries:
+        hits[identity] = []
+        if query is not None:
+            found = search(query, k)
+            hits[identity] = [(page - 1, score) for page, score in zip(found.page_ids, found.scores, strict=True)]
+    runs = [(query, ns[identity].append) for identity, query in queries if query is not None]
+    gc.collect()
+    gc.disable()
+    for _ in range(repeats):
+        for query, note in runs:
+            start = clock()
+            search(query, k)
+            note(clock() - start)
+    gc.enable()
+    return ns, hits
+
+
+def measure_segment(
+    path: Path, queries: Sequence[tuple[str, str, str]], k: int, repeats: int, tokens: str
+) -> dict[str, Any]:
+    """Open a segment and ask it everything; gives the result file's contents."""
+    trees = [(identity, query_of(query_class, words, tokens)) for identity, query_class, words in queries]
+    start = time.perf_counter_ns()
+    segment = Segment.open(path)
+    snapshot = Snapshot([(segment, None)])
+    open_ms = (time.perf_counter_ns() - start) / 1e6
+    segment.check_chunks(0, segment.info.chunk_count)
+    ns, hits = run(snapshot, trees, k, repeats)
+    return {"engine": "qix", "version": str(FORMAT_VERSION), "k": k, "open_ms": open_ms, "ns": ns, "hits": hits}

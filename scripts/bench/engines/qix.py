@@ -1,0 +1,110 @@
+"""jird's own index, built and asked through jird_native as the daemon does."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from engines.engine import Engine
+from jird_native import (
+    FORMAT_VERSION,
+    And,
+    DocumentOrder,
+    Or,
+    Query,
+    Segment,
+    SegmentBuilder,
+    Snapshot,
+    Term,
+    merge_segments,
+    phrase_of,
+)
+
+MEMORY_BYTES = 400_000_000
+"""A segment is written when the builder has this much; all are merged at the end."""
+MAX_TOKENS = 1_000_000
+"""Longer documents than jird's own limit, so that every engine indexes the same tokens."""
+FILE_NAME = "text.qix"
+
+
+class SegmentPile:
+    """Builds one segment of any number of documents in bounded memory.
+
+    Args:
+        folder: For segments on the way; empty at the end but for the result.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._parts: list[Path] = []
+        self.builder = SegmentBuilder(max_tokens=MAX_TOKENS)
+
+    def make_room(self) -> None:
+        """Write what the builder holds if it is much; called after each document."""
+        if self.builder.memory_bytes > MEMORY_BYTES:
+            self._seal()
+            self.builder = SegmentBuilder(max_tokens=MAX_TOKENS)
+
+    def _seal(self) -> None:
+        self._parts.append(self._folder / f"part{len(self._parts)}.qix")
+        self.builder.write(self._parts[-1], sync=False, order=DocumentOrder.GIVEN)
+
+    def finish(self, target: Path) -> None:
+        """Write the rest, and make one segment at `target` of all."""
+        if self.builder.doc_count or not self._parts:
+            self._seal()
+        if len(self._parts) == 1:
+            self._parts[0].rename(target)
+            return
+        segments = [(Segment.open(part), None) for part in self._parts]
+        merge_segments(segments, target, sync=False, order=DocumentOrder.GIVEN)
+        for segment, _ in segments:
+            segment.close()
+        for part in self._parts:
+            part.unlink()
+
+
+def build_lines(lines: Iterable[bytes], folder: Path, target: Path) -> int:
+    """Index lines of tokens as documents 0, 1, ...; returns their number."""
+    pile, number = SegmentPile(folder), -1
+    for number, line in enumerate(lines):
+        pile.builder.add_terms(number + 1, line)  # page ids begin at 1
+        if number & 63 == 0:
+            pile.make_room()
+    pile.finish(target)
+    return number + 1
+
+
+def query_tree(kind: str, terms: Sequence[str]) -> Query:
+    """The query of a kind; one word alone is a term whatever the kind."""
+    if len(terms) == 1:
+        return Term(terms[0])
+    if kind == "phrase":
+        return phrase_of(terms)
+    children = tuple(Term(term) for term in terms)
+    return And(children) if kind == "and" else Or(children)
+
+
+class Qix(Engine):
+    """One segment of all documents, in the order of the text."""
+
+    def version(self) -> str:
+        return f"format {FORMAT_VERSION}"
+
+    def build(self, text: Path, folder: Path) -> int:
+        with text.open("rb") as lines:
+            return build_lines(lines, folder, folder / FILE_NAME)
+
+    def open(self, folder: Path) -> None:
+        """Open a segment and check all of it, as the daemon does in the background."""
+        segment = Segment.open(folder / FILE_NAME)
+        self._snapshot = Snapshot([(segment, None)])
+        segment.check_chunks(0, segment.info.chunk_count)
+
+    def prepare(self, kind: str, words: Sequence[str]) -> Any:
+        return query_tree(kind, words)
+
+    def search(self, prepared: Any, k: int) -> Any:
+        return self._snapshot.search(prepared, k)
+
+    def hits(self, found: Any) -> list[tuple[int, float]]:
+        return [(page - 1, score) for page, score in zip(found.page_ids, found.scores, strict=True)]
