@@ -73,7 +73,7 @@ def info_of(path: Path, info: "CData") -> SegmentInfo:
 class Handle:
     """A mapped file and C's handle to it; both go when the last segment or snapshot that uses them does."""
 
-    __slots__ = ("_buffer", "_map", "path", "pointer")
+    __slots__ = ("path", "pointer")
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -85,21 +85,26 @@ class Handle:
             size = os.fstat(descriptor).st_size
             if size == 0:
                 raise CorruptSegmentError(path, 0, "file is empty")
-            self._map = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
+            mapping = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
         finally:
             os.close(descriptor)
-        self._buffer = ffi.from_buffer("uint8_t[]", self._map)
-        fault, pointer = new_fault(), ffi.new("qix_segment **")
-        check(lib.qix_open(self._buffer, size, pointer, fault), fault, path)
-        self.pointer = ffi.gc(pointer[0], lib.qix_close)
+        buffer, fault, pointer = ffi.from_buffer("uint8_t[]", mapping), new_fault(), ffi.new("qix_segment **")
+        check(lib.qix_open(buffer, size, pointer, fault), fault, path)
+
+        def close(segment: "CData") -> None:
+            lib.qix_close(segment)
+            ffi.release(buffer)  # only now may the file be unmapped: until then its bytes are guarded
+
+        self.pointer = ffi.gc(pointer[0], close)
 
 
 class Segment:
     """An open segment. Threads may share it.
 
-    The file must not be changed or truncated while it is open (that would end the process with SIGBUS); it may be
-    unlinked or replaced by a rename. Every method raises CorruptSegmentError when it meets bytes that are not what was
-    written, and ValueError after close.
+    The file must not be written to while it is open; it may be unlinked or replaced by a rename. Every method raises
+    CorruptSegmentError when it meets bytes that are not what was written, and ValueError after close. On Linux that
+    holds for bytes that are gone too: the first segment that is opened sets a handler for SIGBUS (qix_guard.h), so that
+    a file that someone truncates costs its segment and not the process; a SIGBUS of anything else takes its old course.
     """
 
     def __init__(self, handle: Handle) -> None:

@@ -40,5 +40,5 @@ qix_status qix_check_chunks(const qix_segment *segment, uint32_t first, uint32_t
     if (first >= chunks || count == 0)
         return QIX_OK;
     uint32_t last = count > chunks - first ? chunks - 1 : first + count - 1;
-    return hash_chunks(segment, first, last, ret_fault);
+    return qix_settle(segment, hash_chunks(segment, first, last, ret_fault), ret_fault);
 }

@@ -3,15 +3,19 @@
 
 #include "qix_segment.h"
 
-qix_status qix_find_page(const qix_segment *segment, uint64_t page_id, uint32_t *ret_docid, qix_fault *ret_fault)
+/* Every docid is checked: the order was right when the file was opened, and someone may have written to it since. */
+static qix_status find_page(const qix_segment *segment, uint64_t page_id, uint32_t *ret_docid, qix_fault *ret_fault)
 {
     uint32_t low = 0, high = segment->info.doc_count;
+    *ret_docid = UINT32_MAX;
     const uint8_t *order = segment->section[QIX_PAGE_ORDER];
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         const uint8_t *at = order + 4 * (uint64_t)middle;
         qix_status status = qix_need(segment, at, 4, ret_fault);
         uint32_t docid = qix_load_u32(at);
+        if (!status && docid >= segment->info.doc_count)
+            status = qix_corrupt(ret_fault, qix_offset_of(segment, at), "page order names no document");
         if (!status)
             status = qix_need(segment, segment->section[QIX_PAGE_IDS] + 8 * (uint64_t)docid, 8, ret_fault);
         if (status)
@@ -26,8 +30,16 @@ qix_status qix_find_page(const qix_segment *segment, uint64_t page_id, uint32_t 
         else
             high = middle;
     }
-    *ret_docid = UINT32_MAX;
     return QIX_OK;
+}
+
+qix_status qix_find_page(const qix_segment *segment, uint64_t page_id, uint32_t *ret_docid, qix_fault *ret_fault)
+{
+    uint32_t docid;
+    qix_status status = qix_settle(segment, find_page(segment, page_id, &docid, ret_fault), ret_fault);
+    if (!status)
+        *ret_docid = docid;
+    return status;
 }
 
 /* A row's bytes in a column of `width` bytes, hashed. */
@@ -54,6 +66,7 @@ qix_status qix_get_document(const qix_segment *segment, uint32_t docid, qix_docu
         .static_rank = qix_load_u16(cell(segment, QIX_STATIC_RANKS, docid, 2, &status, ret_fault)),
         .flags = qix_load_u16(cell(segment, QIX_FLAGS, docid, 2, &status, ret_fault)),
     };
+    status = qix_settle(segment, status, ret_fault);
     if (!status)
         *ret_doc = doc;
     return status;
@@ -64,7 +77,7 @@ qix_status qix_get_page_ids(const qix_segment *segment, uint64_t *ret_page_ids, 
     qix_status status = qix_need_section(segment, QIX_PAGE_IDS, ret_fault);
     for (uint32_t docid = 0; docid < segment->info.doc_count && !status; docid++)
         ret_page_ids[docid] = qix_page_of(segment, docid);
-    return status;
+    return qix_settle(segment, status, ret_fault);
 }
 
 /* ---- the commonest terms with a prefix ---- */
@@ -146,6 +159,7 @@ qix_status qix_list_terms(const qix_segment *segment, const uint8_t *prefix, uin
     uint32_t count = 0, end = 0;
     qix_status status = rows && heap ? collect(segment, prefix, prefix_bytes, limit, rows, heap, &count, ret_fault)
                                      : qix_no_memory(ret_fault);
+    status = qix_settle(segment, status, ret_fault);
     for (uint32_t left = count; left > 1 && !status;) { /* the rarest goes behind the others */
         listed_term *rarest = heap[0];
         heap[0] = heap[--left];

@@ -246,6 +246,15 @@ static qix_status run_merge(merger *m, const qix_part *parts, int fd, const char
     return status ? status : qix_encode_finish(m->encoder, sync, ret_info, fault);
 }
 
+/* Whatever came of it, a part that lost bytes meanwhile is what is wrong. */
+static qix_status settle_parts(const merger *m, qix_status status, qix_fault *fault)
+{
+    for (uint32_t i = 0; i < m->part_count; i++)
+        if (m->parts[i].segment && qix_settle(m->parts[i].segment, QIX_OK, fault))
+            return at_part(QIX_ERR_CORRUPT, i, fault);
+    return status;
+}
+
 qix_status qix_merge(const qix_part *parts, uint32_t part_count, int fd, const char *folder, uint32_t order,
                      uint32_t sync, qix_segment_info *ret_info, qix_fault *ret_fault)
 {
@@ -254,6 +263,8 @@ qix_status qix_merge(const qix_part *parts, uint32_t part_count, int fd, const c
     merger m = {.parts = calloc(part_count, sizeof *m.parts), .part_count = part_count};
     qix_status status =
         m.parts ? run_merge(&m, parts, fd, folder, order, sync != 0, ret_info, ret_fault) : qix_no_memory(ret_fault);
+    if (m.parts)
+        status = settle_parts(&m, status, ret_fault);
     for (uint32_t i = 0; m.parts && i < part_count; i++) {
         free(m.parts[i].new_docids);
         qix_bytes_free(&m.parts[i].rows);

@@ -168,6 +168,8 @@ static qix_status open_checked(const uint8_t *data, uint64_t bytes, qix_segment 
                                                                              check_term_index};
     if (!status)
         status = check_root(segment, fault);
+    if (!status && segment->info.chunk_count > 0)
+        memcpy(segment->last_digest, data + bytes - QIX_DIGEST_BYTES, QIX_DIGEST_BYTES);
     for (size_t i = 0; i < sizeof checks / sizeof *checks && !status; i++)
         status = checks[i](segment, fault);
     for (size_t i = 0; i < sizeof passes / sizeof *passes && !status; i++)
@@ -180,12 +182,15 @@ qix_status qix_open(const uint8_t *data, uint64_t bytes, qix_segment **ret_segme
     qix_segment *segment = calloc(1, sizeof *segment);
     if (!segment)
         return qix_no_memory(ret_fault);
-    qix_status status = open_checked(data, bytes, segment, ret_fault);
+    segment->guard = qix_guard_new(data, bytes);
+    qix_status status = segment->guard ? open_checked(data, bytes, segment, ret_fault) : qix_no_memory(ret_fault);
     if (!status) {
         segment->verified = calloc(segment->info.chunk_count + 1u, sizeof *segment->verified);
         if (!segment->verified)
             status = qix_no_memory(ret_fault);
     }
+    if (segment->guard && qix_guard_torn_at(segment->guard) != QIX_GUARD_WHOLE)
+        status = qix_corrupt(ret_fault, qix_guard_torn_at(segment->guard), QIX_TORN);
     if (status) {
         qix_close(segment);
         return status;
@@ -198,6 +203,7 @@ void qix_close(qix_segment *segment)
 {
     if (!segment)
         return;
+    qix_guard_free(segment->guard);
     free(segment->verified);
     free(segment);
 }

@@ -202,6 +202,7 @@ qix_status qix_search(const qix_snapshot *snapshot, const uint8_t *program, uint
         .plan = qix_plan_pick(&query),
     };
     status = terms && s.run.cursors && s.heap.hits ? run_search(&s, terms, slots, ret_fault) : qix_no_memory(ret_fault);
+    status = qix_snapshot_settle(snapshot, status, ret_fault);
     if (!status)
         give_hits(&s, ret_page_ids, ret_scores, ret_info);
     free(terms);

@@ -6,6 +6,7 @@
 
 #include "qix_block.h"
 #include "qix_format.h"
+#include "qix_guard.h"
 #include "qix_position.h"
 #include "qix_reader.h"
 #include "qix_status.h"
@@ -19,12 +20,28 @@ struct qix_segment {
     const uint8_t *section[QIX_SECTION_END];
     uint64_t section_bytes[QIX_SECTION_END];
     const uint8_t *digests;
-    atomic_uchar *verified; /* one a chunk: 1 once its digest was right */
+    qix_guard *guard;
+    uint8_t last_digest[QIX_DIGEST_BYTES]; /* the file's last bytes as they were at open */
+    atomic_uchar *verified;                /* one a chunk: 1 once its digest was right */
 };
+
+#define QIX_TORN "the file has lost its end, or cannot be read, while it is open"
 
 static inline uint64_t qix_offset_of(const qix_segment *segment, const uint8_t *at)
 {
     return (uint64_t)(at - segment->data);
+}
+
+/* What a function of the API answers at its end: what it found, unless the file has lost its end meanwhile. A look at
+ * the last bytes shows that wherever it was cut: they raise the guard, or are zeros in what is left of a page. */
+static inline qix_status qix_settle(const qix_segment *segment, qix_status status, qix_fault *fault)
+{
+    uint64_t bytes = segment->info.chunk_count > 0 ? QIX_DIGEST_BYTES : 0, at = segment->info.file_bytes - bytes;
+    bool is_whole = memcmp(segment->data + at, segment->last_digest, bytes) == 0;
+    uint64_t torn_at = qix_guard_torn_at(segment->guard);
+    if (is_whole && torn_at == QIX_GUARD_WHOLE)
+        return status;
+    return qix_corrupt(fault, torn_at == QIX_GUARD_WHOLE ? at : torn_at, QIX_TORN);
 }
 
 /* Hash the chunks that hold `bytes` bytes of the payload from `start`, unless that has been done. */

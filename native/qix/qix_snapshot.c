@@ -54,6 +54,16 @@ qix_status qix_snapshot_new(const qix_part *parts, uint32_t part_count, double k
     return QIX_OK;
 }
 
+qix_status qix_snapshot_settle(const qix_snapshot *snapshot, qix_status status, qix_fault *fault)
+{
+    for (uint32_t i = 0; i < snapshot->part_count; i++)
+        if (qix_settle(snapshot->parts[i].part.segment, QIX_OK, fault)) {
+            fault->part = i;
+            return QIX_ERR_CORRUPT;
+        }
+    return status;
+}
+
 void qix_snapshot_free(qix_snapshot *snapshot)
 {
     free(snapshot);

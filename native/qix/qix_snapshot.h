@@ -18,4 +18,7 @@ struct qix_snapshot {
     qix_snapshot_part parts[];
 };
 
+/* qix_settle for every part. */
+qix_status qix_snapshot_settle(const qix_snapshot *snapshot, qix_status status, qix_fault *fault);
+
 #endif

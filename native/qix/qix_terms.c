@@ -52,6 +52,8 @@ static qix_status enter_block(qix_term_walk *walk, uint64_t block, qix_fault *fa
     uint64_t from = qix_load_u64(record + 8);
     uint64_t to = is_last ? segment->section_bytes[QIX_TERMS] : qix_load_u64(record + QIX_TERM_INDEX_BYTES + 8);
     const uint8_t *terms = segment->section[QIX_TERMS];
+    if (from > to || to > segment->section_bytes[QIX_TERMS]) /* right at open, if nobody has written to it since */
+        return qix_corrupt(fault, qix_offset_of(segment, record) + 8, "term index leaves its section");
     walk->index = block * QIX_DICT_BLOCK;
     walk->entry = (qix_reader){terms + from, terms + to};
     walk->key_bytes = 0;
@@ -142,6 +144,7 @@ qix_status qix_term_df(const qix_segment *segment, const uint8_t *key, uint32_t 
     qix_term term = {0};
     bool found;
     qix_status status = qix_terms_find(segment, key, key_bytes, &term, &found, ret_fault);
+    status = qix_settle(segment, status, ret_fault);
     if (!status)
         *ret_df = found ? term.df : 0;
     return status;

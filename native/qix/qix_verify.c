@@ -250,6 +250,11 @@ qix_status qix_verify(const qix_segment *segment, qix_fault *ret_faults, uint32_
         check_padding(&v);
         check_terms(&v);
     }
+    qix_fault torn;
+    if (qix_settle(segment, QIX_OK, &torn)) { /* whatever else was found, this is why */
+        v.count = 0;
+        take_fault(&v, &torn);
+    }
     *ret_count = v.count;
     return QIX_OK;
 }
