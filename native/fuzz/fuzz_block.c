@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "qix_block.h"
+#include "qix_kernels.h"
 #include "qix_position.h"
 
 #define DOC_COUNT (1u << 30)
@@ -33,6 +34,37 @@ static void encode_again(const qix_block *block, bool is_tail, int64_t previous)
         abort();
     same_block(block, &again);
     qix_bytes_free(&out);
+}
+
+/* What is read in steps and posting by posting is what is read at once. */
+static void read_in_steps(qix_reader r, int64_t previous, const qix_block *whole)
+{
+    qix_block open;
+    if (qix_block_open(&r, previous, DOC_COUNT, &open))
+        abort();
+    for (uint32_t i = 0; i < open.count; i++)
+        if (open.docids[i] != whole->docids[i] || qix_block_tf(&open, i) != whole->tfs[i] ||
+            (open.has_codes && qix_block_code(&open, i) != whole->codes[i]))
+            abort();
+}
+
+/* The inner loops for this processor give what those for any give. */
+static void same_kernels(const uint8_t *input, size_t bytes)
+{
+    uint8_t body[16 * 32];
+    uint32_t a[QIX_BLOCK], b[QIX_BLOCK];
+    for (size_t i = 0; i < sizeof body; i++)
+        body[i] = (uint8_t)(input[i % bytes] + i / bytes);
+    for (unsigned width = 0; width <= 32; width++) {
+        qix_kernels_any.unpack(body, width, a);
+        qix_kernels()->unpack(body, width, b);
+        if (memcmp(a, b, sizeof a) != 0)
+            abort();
+        qix_kernels_any.sum_gaps(a, input[0]);
+        qix_kernels()->sum_gaps(b, input[0]);
+        if (memcmp(a, b, sizeof a) != 0)
+            abort();
+    }
 }
 
 /* Read the same bytes as positions of the block; encode what could be read, and read that. */
@@ -83,6 +115,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
     qix_reader r = {input + 6, input + bytes};
     const char *reason = is_tail ? qix_tail_decode(&r, previous, DOC_COUNT, count, &block)
                                  : qix_block_decode(&r, previous, DOC_COUNT, &block);
+    same_kernels(input, bytes);
+    if (!reason && !is_tail)
+        read_in_steps((qix_reader){input + 6, input + bytes}, previous, &block);
     if (!reason)
         encode_again(&block, is_tail, previous);
     for (uint32_t i = 0; i < count; i++) {

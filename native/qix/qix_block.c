@@ -1,6 +1,6 @@
 #include "qix_block.h"
 
-#include "qix_pack.h"
+#include "qix_kernels.h"
 
 /* A bitmap is tried up to this many bytes: 128 documents in a longer one are smaller packed. */
 #define BITMAP_BYTES_MAX 64u
@@ -86,30 +86,48 @@ static const char *decode_bitmap(qix_reader *r, int64_t previous, uint32_t *ret_
     if (!qix_read_bytes(r, 2, &head) || !qix_read_bytes(r, qix_load_u16(head), &bits))
         return "bitmap ends too early";
     uint32_t bytes = qix_load_u16(head), found = 0;
-    for (uint32_t at = 0; at < bytes; at++)
-        for (uint32_t bit = 0; bit < 8; bit++)
-            if (bits[at] >> bit & 1) {
-                if (found == QIX_BLOCK)
-                    return "bitmap has more than 128 documents";
-                ret_docids[found++] = (uint32_t)(previous + 1 + at * 8 + bit);
-            }
+    for (uint32_t at = 0; at < bytes; at += 8) {
+        uint8_t part[8] = {0};
+        memcpy(part, bits + at, bytes - at < 8 ? bytes - at : 8);
+        for (uint64_t word = qix_load_u64(part); word; word &= word - 1) {
+            if (found == QIX_BLOCK)
+                return "bitmap has more than 128 documents";
+            ret_docids[found++] = (uint32_t)(previous + 1 + at * 8 + (uint32_t)__builtin_ctzll(word));
+        }
+    }
     return found == QIX_BLOCK ? NULL : "bitmap has fewer than 128 documents";
+}
+
+/* Whether the highest docid that these gaps can lead to fits 32 bits, from their widths alone. */
+static bool sum_fits(const qix_packed *packed, int64_t previous)
+{
+    uint64_t most = (uint64_t)(previous + 1) + ((uint64_t)QIX_BLOCK << packed->width);
+    for (uint32_t i = 0; i < packed->exceptions; i++)
+        most += qix_load_u32(packed->large + 4 * i);
+    return most <= UINT32_MAX;
 }
 
 static const char *decode_gaps(qix_reader *r, int64_t previous, uint32_t doc_count, uint32_t *ret_docids)
 {
-    if (!qix_unpack(r, ret_docids))
+    qix_packed packed;
+    if (!qix_packed_open(r, &packed) || !qix_packed_read(&packed, ret_docids))
         return "packed documents break the format";
-    int64_t docid = previous;
-    for (uint32_t i = 0; i < QIX_BLOCK; i++) {
-        docid += (int64_t)ret_docids[i] + 1;
-        ret_docids[i] = (uint32_t)docid;
+    if (sum_fits(&packed, previous)) {
+        qix_kernels()->sum_gaps(ret_docids, (uint32_t)(previous + 1));
+    } else {
+        int64_t docid = previous;
+        for (uint32_t i = 0; i < QIX_BLOCK; i++) {
+            docid += (int64_t)ret_docids[i] + 1;
+            ret_docids[i] = (uint32_t)docid;
+        }
+        if (docid >= doc_count)
+            return "docid is not below the document count";
     }
     /* Gaps are not negative, so that the last document bounds all. */
-    return docid < doc_count ? NULL : "docid is not below the document count";
+    return ret_docids[QIX_BLOCK - 1] < doc_count ? NULL : "docid is not below the document count";
 }
 
-const char *qix_block_decode(qix_reader *r, int64_t previous, uint32_t doc_count, qix_block *ret_block)
+const char *qix_block_open(qix_reader *r, int64_t previous, uint32_t doc_count, qix_block *ret_block)
 {
     const uint8_t *head;
     if (!qix_read_bytes(r, 3, &head) || head[0] > QIX_BLOCK_BITMAP || head[1] > QIX_BLOCK_LENGTHS)
@@ -120,28 +138,65 @@ const char *qix_block_decode(qix_reader *r, int64_t previous, uint32_t doc_count
         return reason;
     if (ret_block->docids[QIX_BLOCK - 1] >= doc_count)
         return "docid is not below the document count";
-    if (!qix_unpack(r, ret_block->tfs))
-        return "packed frequencies break the format";
-    for (uint32_t i = 0; i < QIX_BLOCK; i++)
-        if (++ret_block->tfs[i] == 0)
-            return "frequency is above 2^32 - 1";
     ret_block->count = QIX_BLOCK;
+    ret_block->is_whole = false;
     ret_block->has_codes = head[1] == QIX_BLOCK_LENGTHS;
-    if (ret_block->has_codes) {
-        if (!qix_unpack(r, ret_block->codes))
-            return "packed length codes break the format";
-        for (uint32_t i = 0; i < QIX_BLOCK; i++) {
-            if (ret_block->codes[i] > (uint32_t)(UINT8_MAX - head[2]))
-                return "length code is above 255";
-            ret_block->codes[i] += head[2];
-        }
-    }
+    ret_block->base = head[2];
+    if (!qix_packed_open(r, &ret_block->packed_tfs))
+        return "packed frequencies break the format";
+    if (ret_block->has_codes && !qix_packed_open(r, &ret_block->packed_codes))
+        return "packed length codes break the format";
     return r->pos == r->end ? NULL : "bytes follow a block";
+}
+
+const char *qix_block_fill(qix_block *block)
+{
+    if (!qix_packed_read(&block->packed_tfs, block->tfs))
+        return "packed frequencies break the format";
+    uint32_t any = 0, is_zero = 0;
+    for (uint32_t i = 0; i < QIX_BLOCK; i++) {
+        uint32_t tf = block->tfs[i] + 1;
+        is_zero |= tf == 0;
+        any |= tf;
+        block->tfs[i] = tf;
+    }
+    if (is_zero)
+        return "frequency is above 2^32 - 1";
+    block->any_tf = any;
+    block->is_whole = true;
+    if (!block->has_codes)
+        return NULL;
+    if (!qix_packed_read(&block->packed_codes, block->codes))
+        return "packed length codes break the format";
+    any = 0;
+    for (uint32_t i = 0; i < QIX_BLOCK; i++) {
+        uint32_t rest = block->codes[i], code = rest + block->base;
+        any |= rest | code;
+        block->codes[i] = code;
+    }
+    return any <= UINT8_MAX ? NULL : "length code is above 255";
+}
+
+uint32_t qix_block_tf(const qix_block *block, uint32_t i)
+{
+    return qix_packed_at(&block->packed_tfs, i) + 1;
+}
+
+uint8_t qix_block_code(const qix_block *block, uint32_t i)
+{
+    return (uint8_t)(qix_packed_at(&block->packed_codes, i) + block->base);
+}
+
+const char *qix_block_decode(qix_reader *r, int64_t previous, uint32_t doc_count, qix_block *ret_block)
+{
+    const char *reason = qix_block_open(r, previous, doc_count, ret_block);
+    return reason ? reason : qix_block_fill(ret_block);
 }
 
 const char *qix_tail_decode(qix_reader *r, int64_t previous, uint32_t doc_count, uint32_t count, qix_block *ret_block)
 {
     int64_t docid = previous;
+    uint32_t any_tf = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t word;
         if (!qix_read_varint(r, &word))
@@ -153,8 +208,11 @@ const char *qix_tail_decode(qix_reader *r, int64_t previous, uint32_t doc_count,
         ret_block->tfs[i] = 1;
         if (!(word & 1) && (!qix_read_varint32(r, &ret_block->tfs[i]) || ret_block->tfs[i] < 2))
             return "frequency breaks the format";
+        any_tf |= ret_block->tfs[i];
     }
     ret_block->count = count;
     ret_block->has_codes = false;
+    ret_block->is_whole = true;
+    ret_block->any_tf = any_tf;
     return r->pos == r->end ? NULL : "bytes follow a block";
 }

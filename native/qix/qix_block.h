@@ -6,21 +6,34 @@
 
 #include "qix_bytes.h"
 #include "qix_format.h"
+#include "qix_pack.h"
 #include "qix_reader.h"
 
 typedef struct {
     uint32_t docids[QIX_BLOCK];
     uint32_t tfs[QIX_BLOCK];
-    uint32_t codes[QIX_BLOCK]; /* length codes; set by decoders only with QIX_BLOCK_LENGTHS */
+    uint32_t codes[QIX_BLOCK]; /* length codes; set by decoders only if has_codes */
     uint32_t count;
     bool has_codes;
+    bool is_whole;   /* tfs (and codes, if it has them) are decoded, not the docids alone */
+    uint8_t base;    /* of the packed codes */
+    uint32_t any_tf; /* all tfs or-ed: below 256 if no tf is above 255 */
+    qix_packed packed_tfs, packed_codes;
 } qix_block;
 
 /* `previous` is the last docid before the block, or -1. Docids ascend from there; tfs are at least 1. */
 bool qix_block_encode(qix_bytes *out, int64_t previous, const qix_block *block, bool with_lengths);
 bool qix_tail_encode(qix_bytes *out, int64_t previous, const qix_block *block);
 
-/* `doc_count` bounds the docids. The reader must hold the block and nothing else. */
+/* `doc_count` bounds the docids. The reader must hold the block and nothing else. qix_block_open decodes the docids and
+ * finds where the rest is, which qix_block_fill decodes; qix_block_decode does both, and so does qix_tail_decode. An open
+ * block points into the bytes. */
+const char *qix_block_open(qix_reader *r, int64_t previous, uint32_t doc_count, qix_block *ret_block);
+const char *qix_block_fill(qix_block *block);
+/* The frequency (0: the bytes break the format) and, if the block has codes, the length code of one posting of a block
+ * that is not whole. */
+uint32_t qix_block_tf(const qix_block *block, uint32_t i);
+uint8_t qix_block_code(const qix_block *block, uint32_t i);
 const char *qix_block_decode(qix_reader *r, int64_t previous, uint32_t doc_count, qix_block *ret_block);
 const char *qix_tail_decode(qix_reader *r, int64_t previous, uint32_t doc_count, uint32_t count, qix_block *ret_block);
 

@@ -49,7 +49,8 @@ qix_status qix_list_open(const qix_segment *segment, const qix_term *term, qix_l
                            .block_count = 1,
                            .bytes = {at, at + term->postings_bytes},
                            .positions = {positions_at, positions_at + term->positions_bytes},
-                           .is_long = term->df >= QIX_BLOCK};
+                           .is_long = term->df >= QIX_BLOCK,
+                           .is_hashed = qix_is_hashed(segment, at, term->postings_bytes)};
     return ret_list->is_long ? open_long(segment, ret_list, fault) : QIX_OK;
 }
 
@@ -66,29 +67,63 @@ static bool block_extent(const qix_list *list, qix_reader whole, const uint8_t *
     return true;
 }
 
-qix_status qix_list_decode(const qix_list *list, uint32_t block, qix_block *ret_block, qix_fault *fault)
+/* Length codes from the document table, for blocks that have none. */
+static void codes_of(const qix_segment *segment, qix_block *block)
+{
+    for (uint32_t i = 0; i < block->count; i++)
+        block->codes[i] = qix_code_of(segment, block->docids[i]);
+}
+
+qix_status qix_list_docids(const qix_list *list, uint32_t block, qix_block *ret_block, qix_fault *fault)
 {
     const qix_segment *segment = list->segment;
     qix_reader r;
     if (!block_extent(list, list->bytes, list->block_offsets, block, &r))
         return qix_corrupt(fault, qix_offset_of(segment, list->bytes.pos), "block offsets leave the list");
-    qix_status status = qix_need(segment, r.pos, qix_left(&r), fault);
+    qix_status status = list->is_hashed ? QIX_OK : qix_need(segment, r.pos, qix_left(&r), fault);
     if (status)
         return status;
     uint64_t at = qix_offset_of(segment, r.pos);
     uint32_t doc_count = segment->info.doc_count;
     uint32_t count = block + 1 < list->block_count || list->df % QIX_BLOCK == 0 ? QIX_BLOCK : list->df % QIX_BLOCK;
     int64_t previous = block > 0 ? (int64_t)qix_list_last(list, block - 1) : -1;
-    const char *reason = count == QIX_BLOCK ? qix_block_decode(&r, previous, doc_count, ret_block)
+    const char *reason = count == QIX_BLOCK ? qix_block_open(&r, previous, doc_count, ret_block)
                                             : qix_tail_decode(&r, previous, doc_count, count, ret_block);
     if (!reason && list->is_long && ret_block->docids[count - 1] != qix_list_last(list, block))
         reason = "last document of a block is not its summary's";
+    if (!reason && count < QIX_BLOCK)
+        codes_of(segment, ret_block);
+    return reason ? qix_corrupt(fault, at, reason) : QIX_OK;
+}
+
+qix_status qix_list_fill(const qix_list *list, qix_block *block, qix_fault *fault)
+{
+    if (block->is_whole)
+        return QIX_OK;
+    const char *reason = qix_block_fill(block);
     if (reason)
-        return qix_corrupt(fault, at, reason);
-    if (!ret_block->has_codes)
-        for (uint32_t i = 0; i < count; i++)
-            ret_block->codes[i] = qix_code_of(segment, ret_block->docids[i]);
+        return qix_corrupt(fault, qix_offset_of(list->segment, block->packed_tfs.body), reason);
+    if (!block->has_codes)
+        codes_of(list->segment, block);
     return QIX_OK;
+}
+
+qix_status qix_list_posting(const qix_list *list, const qix_block *block, uint32_t i, uint32_t *ret_tf,
+                            uint8_t *ret_code, qix_fault *fault)
+{
+    *ret_tf = block->is_whole ? block->tfs[i] : qix_block_tf(block, i);
+    *ret_code = block->is_whole    ? (uint8_t)block->codes[i]
+                : block->has_codes ? qix_block_code(block, i)
+                                   : qix_code_of(list->segment, block->docids[i]);
+    return *ret_tf > 0 ? QIX_OK
+                       : qix_corrupt(fault, qix_offset_of(list->segment, block->packed_tfs.body),
+                                     "frequency is above 2^32 - 1");
+}
+
+qix_status qix_list_decode(const qix_list *list, uint32_t block, qix_block *ret_block, qix_fault *fault)
+{
+    qix_status status = qix_list_docids(list, block, ret_block, fault);
+    return status ? status : qix_list_fill(list, ret_block, fault);
 }
 
 qix_status qix_list_positions(const qix_list *list, uint32_t block, const qix_block *decoded,

@@ -1,5 +1,7 @@
 #include "qix_pack.h"
 
+#include "qix_kernels.h"
+
 #define LANES 4u
 #define GROUP_BYTES (4u * LANES)
 #define EXCEPTION_BYTES 5u /* index and value */
@@ -77,45 +79,7 @@ size_t qix_pack(uint8_t *p, const uint32_t values[QIX_BLOCK])
     return 2u + GROUP_BYTES * width + EXCEPTION_BYTES * exceptions;
 }
 
-/* One row is the next value of all lanes; the inner loops have a fixed length, so that compilers use vectors. */
-static void unpack_rows(const uint8_t *p, unsigned width, uint32_t *ret_values)
-{
-    uint32_t mask = low_mask(width);
-    uint32_t word[LANES];
-    unsigned used = 32;
-    for (unsigned row = 0; row < QIX_BLOCK / LANES; row++) {
-        uint32_t *out = ret_values + LANES * row;
-        if (used == 32) {
-            for (unsigned lane = 0; lane < LANES; lane++)
-                word[lane] = qix_load_u32(p + 4 * lane);
-            p += GROUP_BYTES;
-            used = 0;
-        }
-        for (unsigned lane = 0; lane < LANES; lane++)
-            out[lane] = word[lane] >> used & mask;
-        used += width;
-        if (used > 32) { /* the value goes on in the next word */
-            unsigned have = width - (used - 32);
-            for (unsigned lane = 0; lane < LANES; lane++) {
-                word[lane] = qix_load_u32(p + 4 * lane);
-                out[lane] |= word[lane] << have & mask;
-            }
-            p += GROUP_BYTES;
-            used -= 32;
-        }
-    }
-}
-
-/* Header and extent, checked: width, exceptions and where the parts are. */
-typedef struct {
-    unsigned width;
-    unsigned exceptions;
-    const uint8_t *body;
-    const uint8_t *indexes;
-    const uint8_t *large;
-} layout;
-
-static bool read_layout(qix_reader *r, layout *ret)
+bool qix_packed_open(qix_reader *r, qix_packed *ret)
 {
     uint8_t width, exceptions;
     qix_reader copy = *r;
@@ -130,25 +94,40 @@ static bool read_layout(qix_reader *r, layout *ret)
     return true;
 }
 
-bool qix_unpack(qix_reader *r, uint32_t ret_values[QIX_BLOCK])
+bool qix_packed_read(const qix_packed *packed, uint32_t ret_values[QIX_BLOCK])
 {
-    layout at;
-    if (!read_layout(r, &at))
-        return false;
-    if (at.width == 0)
-        memset(ret_values, 0, QIX_BLOCK * sizeof *ret_values);
-    else
-        unpack_rows(at.body, at.width, ret_values);
-    for (unsigned i = 0; i < at.exceptions; i++) {
-        if (at.indexes[i] >= QIX_BLOCK || (i > 0 && at.indexes[i] <= at.indexes[i - 1]))
+    qix_kernels()->unpack(packed->body, packed->width, ret_values);
+    for (unsigned i = 0; i < packed->exceptions; i++) {
+        if (packed->indexes[i] >= QIX_BLOCK || (i > 0 && packed->indexes[i] <= packed->indexes[i - 1]))
             return false;
-        ret_values[at.indexes[i]] = qix_load_u32(at.large + 4 * i);
+        ret_values[packed->indexes[i]] = qix_load_u32(packed->large + 4 * i);
     }
     return true;
 }
 
+uint32_t qix_packed_at(const qix_packed *packed, uint32_t i)
+{
+    for (unsigned e = 0; e < packed->exceptions; e++)
+        if (packed->indexes[e] == i)
+            return qix_load_u32(packed->large + 4 * e);
+    if (packed->width == 0)
+        return 0;
+    uint32_t bit = i / LANES * packed->width;
+    const uint8_t *word = packed->body + bit / 32 * GROUP_BYTES + i % LANES * 4;
+    uint64_t pair = qix_load_u32(word);
+    if (bit % 32 + packed->width > 32) /* the value goes on in the next word of the lane */
+        pair |= (uint64_t)qix_load_u32(word + GROUP_BYTES) << 32;
+    return (uint32_t)(pair >> bit % 32) & low_mask(packed->width);
+}
+
+bool qix_unpack(qix_reader *r, uint32_t ret_values[QIX_BLOCK])
+{
+    qix_packed packed;
+    return qix_packed_open(r, &packed) && qix_packed_read(&packed, ret_values);
+}
+
 bool qix_skip_packed(qix_reader *r)
 {
-    layout at;
-    return read_layout(r, &at);
+    qix_packed packed;
+    return qix_packed_open(r, &packed);
 }

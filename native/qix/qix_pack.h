@@ -14,6 +14,22 @@
 /* Write `values` to `p`, which has QIX_PACKED_BYTES_MAX; gives the bytes written. */
 size_t qix_pack(uint8_t *p, const uint32_t values[QIX_BLOCK]);
 
+/* A packed array whose parts have been found and lie within the bytes; its values are not read yet. */
+typedef struct {
+    const uint8_t *body;
+    const uint8_t *indexes;
+    const uint8_t *large;
+    uint8_t width;
+    uint8_t exceptions;
+} qix_packed;
+
+/* Find the parts of a packed array and step over it; false if it breaks the format or ends too early. */
+bool qix_packed_open(qix_reader *r, qix_packed *ret_packed);
+/* Read all values; false if the exceptions break the format. */
+bool qix_packed_read(const qix_packed *packed, uint32_t ret_values[QIX_BLOCK]);
+/* Read value `i` alone; of bytes that qix_packed_read refuses, it gives anything. */
+uint32_t qix_packed_at(const qix_packed *packed, uint32_t i);
+
 /* Read a packed array; false if it breaks the format or ends too early. */
 bool qix_unpack(qix_reader *r, uint32_t ret_values[QIX_BLOCK]);
 

@@ -47,17 +47,23 @@ static inline qix_status qix_settle(const qix_segment *segment, qix_status statu
 /* Hash the chunks that hold `bytes` bytes of the payload from `start`, unless that has been done. */
 qix_status qix_hash_range(const qix_segment *segment, const uint8_t *start, uint64_t bytes, qix_fault *fault);
 
-/* Call this before using payload bytes: no byte is acted on whose chunk has not been hashed. */
-static inline qix_status qix_need(const qix_segment *segment, const uint8_t *start, uint64_t bytes, qix_fault *fault)
+/* Whether that has been done already. */
+static inline bool qix_is_hashed(const qix_segment *segment, const uint8_t *start, uint64_t bytes)
 {
     if (bytes == 0)
-        return QIX_OK;
+        return true;
     uint64_t at = qix_offset_of(segment, start) - QIX_HEADER_BYTES;
     uint64_t last = (at + bytes - 1) / QIX_CHUNK_BYTES;
     for (uint64_t chunk = at / QIX_CHUNK_BYTES; chunk <= last; chunk++)
         if (!atomic_load_explicit(&segment->verified[chunk], memory_order_acquire))
-            return qix_hash_range(segment, start, bytes, fault);
-    return QIX_OK;
+            return false;
+    return true;
+}
+
+/* Call this before using payload bytes: no byte is acted on whose chunk has not been hashed. */
+static inline qix_status qix_need(const qix_segment *segment, const uint8_t *start, uint64_t bytes, qix_fault *fault)
+{
+    return qix_is_hashed(segment, start, bytes) ? QIX_OK : qix_hash_range(segment, start, bytes, fault);
 }
 
 static inline qix_status qix_need_section(const qix_segment *segment, enum qix_section_id id, qix_fault *fault)
@@ -106,6 +112,7 @@ typedef struct {
     qix_reader bytes;     /* the whole list */
     qix_reader positions; /* empty if it has none */
     bool is_long;
+    bool is_hashed;       /* the postings' chunks had been hashed when the list was opened */
     const uint8_t *pairs; /* of the list; NULL if it is short */
     const uint8_t *last_docids, *block_offsets, *position_offsets, *block_pairs;
     const uint8_t *range_bounds; /* NULL without */
@@ -113,6 +120,12 @@ typedef struct {
 } qix_list;
 
 qix_status qix_list_open(const qix_segment *segment, const qix_term *term, qix_list *ret_list, qix_fault *fault);
+/* A block in steps: its docids (all of a tail block), then the rest of the block, or of single postings of it. */
+qix_status qix_list_docids(const qix_list *list, uint32_t block, qix_block *ret_block, qix_fault *fault);
+qix_status qix_list_fill(const qix_list *list, qix_block *block, qix_fault *fault);
+qix_status qix_list_posting(const qix_list *list, const qix_block *block, uint32_t i, uint32_t *ret_tf,
+                            uint8_t *ret_code, qix_fault *fault);
+/* A whole block at once. */
 qix_status qix_list_decode(const qix_list *list, uint32_t block, qix_block *ret_block, qix_fault *fault);
 qix_status qix_list_positions(const qix_list *list, uint32_t block, const qix_block *decoded,
                               qix_positions *ret_positions, qix_fault *fault);

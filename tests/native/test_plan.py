@@ -1,7 +1,6 @@
 """The planner: which way a query takes, and what the result tells about the work."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
