@@ -3,7 +3,7 @@
  * Every function that can fail returns a qix_status. Threads may share a segment and a snapshot; a builder belongs to
  * one thread at a time. Outputs (ret_*) are written on success only, a fault on failure only. */
 
-#define QIX_FORMAT_VERSION 4
+#define QIX_FORMAT_VERSION 5
 #define QIX_FIELD_COUNT 5
 /* Most results that one search keeps (J159: the first 100,000 ranked candidates). */
 #define QIX_TOP_K_MAX 100000

@@ -56,9 +56,34 @@ static qix_status close_positions(qix_encoder *e, qix_fault *fault)
     return qix_spool_write(&e->positions, e->payload.data + start, bytes, fault);
 }
 
+/* A little below the number of steps, so that rounding never lifts a part into the step above it. */
+#define NORM_STEPS_BELOW ((QIX_NORM_STEPS - 1) * (1.0 - 1e-12))
+
+/* A list of one tail block has no k-th best, so that it is not counted. */
+static void count_norms(qix_encoder *e)
+{
+    if (e->df < QIX_BLOCK)
+        return;
+    if (e->df == QIX_BLOCK)
+        memset(e->norm_counts, 0, sizeof e->norm_counts);
+    for (uint32_t i = 0; i < e->block.count; i++)
+        e->norm_counts[(uint32_t)(e->norms[i] * NORM_STEPS_BELOW)]++;
+}
+
+/* The k-th best frequency part of the list, rounded down to what the list header can say; 0 if it has fewer. */
+static uint16_t kth_best(const qix_encoder *e, uint32_t k)
+{
+    uint32_t step = QIX_NORM_STEPS, found = 0;
+    while (step > 0 && found < k)
+        found += e->norm_counts[--step];
+    double norm = found < k ? 0.0 : (double)step / (QIX_NORM_STEPS - 1);
+    return (uint16_t)(norm * QIX_KTH_ONE);
+}
+
 static qix_status close_block(qix_encoder *e, qix_fault *fault)
 {
     qix_block *block = &e->block;
+    count_norms(e);
     uint64_t positions_at = e->has_positions ? qix_spool_bytes(&e->positions) - e->positions_start : 0;
     qix_pair pairs[QIX_PAIRS];
     qix_pairs_of(block->tfs, block->codes, block->count, e->norm_k, pairs);
@@ -109,15 +134,15 @@ qix_status qix_encode_posting(qix_encoder *e, uint32_t docid, uint32_t tf, const
     block->docids[i] = docid;
     block->tfs[i] = tf;
     block->codes[i] = code;
+    e->norms[i] = tf / (tf + e->norm_k[code]);
     e->counts[i] = position_count;
     e->df++;
     if (e->list_tfs[code] < tf)
         e->list_tfs[code] = tf;
-    double norm = tf / (tf + e->norm_k[code]);
     if (!step_range(e, docid))
         return qix_no_memory(fault);
-    if (norm > e->range_norm)
-        e->range_norm = norm;
+    if (e->norms[i] > e->range_norm)
+        e->range_norm = e->norms[i];
     if (e->has_positions && !qix_bytes_add(&e->values, positions, position_count * sizeof *positions))
         return qix_no_memory(fault);
     return block->count == QIX_BLOCK ? close_block(e, fault) : QIX_OK;
@@ -169,6 +194,8 @@ static qix_status write_long_list(qix_encoder *e, uint64_t *ret_bytes, qix_fault
         head[2 * i] = pairs[i].tf;
         head[2 * i + 1] = pairs[i].code;
     }
+    for (uint32_t i = 0; i < QIX_KTH_COUNT; i++)
+        qix_store_u16(head + QIX_KTH_OFFSET + 2 * i, kth_best(e, qix_kth_k[i]));
     head[14] = has_ranges;
     qix_store_u64(head + 16, ranges_at);
     size_t blocks = e->last_docids.used / 4;

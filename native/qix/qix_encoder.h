@@ -4,6 +4,9 @@
 
 #include "qix_encode.h"
 
+/* Frequency parts are counted in steps, so that the k-th best of a list is known to one step below. */
+#define QIX_NORM_STEPS 8192u
+
 struct qix_encoder {
     const qix_segment_plan *plan;
     qix_out out;
@@ -25,8 +28,10 @@ struct qix_encoder {
     qix_bytes values;  /* uint32_t: positions of the open block */
     qix_bytes payload; /* closed blocks */
     qix_bytes last_docids, block_offsets, position_offsets, pairs, ranges;
-    uint32_t list_tfs[256]; /* highest frequency at each length code of the list */
-    double range_norm;      /* highest frequency part in the open range */
+    uint32_t list_tfs[256];               /* highest frequency at each length code of the list */
+    double range_norm;                    /* highest frequency part in the open range */
+    double norms[QIX_BLOCK];              /* frequency parts of the open block */
+    uint32_t norm_counts[QIX_NORM_STEPS]; /* of the closed blocks, and the tail of a long list: how many in each step */
 };
 
 /* Enter the list at hand, whose postings took `list_bytes`, in the dictionary. */

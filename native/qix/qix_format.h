@@ -46,10 +46,16 @@
  * POSTINGS. A list of df < QIX_BLOCK is one tail block. A longer one, with m = ceil(df / QIX_BLOCK) blocks, is
  *   list header (QIX_LIST_HEADER_BYTES):
  *     0  8  impact pairs of the whole list
- *     8  6  for k = 10, 100, 1000: a (frequency, length code) that at least k documents of the list reach; 0 0 =
- * unknown 14  1  1 if the list has range bounds     15  1  zero 16  8  offset of the range bounds in RANGE_BOUNDS, or 0
- * 24  8  zero m x 4  last docid of each block m x 4  offset of each block from the start of the list m x 4  offset of
- * each block's positions from the start of the list's positions (0 without positions) m x 8  impact pairs of each block
+ *     8  6  for k = 10, 100 and 1000, 2 bytes each: a number h such that at least k postings of the list have a
+ *           frequency part tf / (tf + K) of at least h / 65535 with the k1, b and average of the header; 0: none is known
+ *    14  1  1 if the list has range bounds
+ *    15  1  zero
+ *    16  8  offset of the range bounds in RANGE_BOUNDS, or 0
+ *    24  8  zero
+ *   m x 4  last docid of each block
+ *   m x 4  offset of each block from the start of the list
+ *   m x 4  offset of each block's positions from the start of the list's positions (0 without positions)
+ *   m x 8  impact pairs of each block
  *   the blocks: QIX_BLOCK postings each, then a tail block if df is not a multiple
  * Impact pairs are QIX_PAIRS x (frequency, length code), 1 byte each. Every posting covered has a frequency <= and a
  * length code >= those of at least one pair, so the best score of the pairs bounds the block under any average length.
@@ -75,10 +81,11 @@
  *
  * EXAMPLE. The tail block of a list with docids 3, 4, 9 and frequencies 1, 5, 1: gaps 3, 0, 4, hence
  *   07 (3 << 1 | 1), 00 05 (0 << 1, then 5), 09 (4 << 1 | 1). The header of a file begins
- *   51 49 58 0D 0A 1A 0A 00  04 00 00 00  00 10 00 00.
+ *   51 49 58 0D 0A 1A 0A 00  05 00 00 00  00 10 00 00.
  *
  * HISTORY
- *   4  the first version that jird wrote */
+ *   4  the first version that jird wrote
+ *   5  the k-th best of a list is a frequency part, no longer a pair, and is filled in */
 #ifndef QIX_FORMAT_H
 #define QIX_FORMAT_H
 
@@ -114,6 +121,12 @@
 /* Lists shorter than this have no range bounds: their blocks' pairs say the same for fewer bytes. */
 #define QIX_RANGE_DF_MIN 1024u
 #define QIX_RANGE_ONE 255.0
+
+/* The k whose k-th best frequency part a list header has, where, and what stands for 1. */
+#define QIX_KTH_COUNT 3u
+#define QIX_KTH_OFFSET 8u
+#define QIX_KTH_ONE 65535.0
+static const unsigned qix_kth_k[QIX_KTH_COUNT] = {10, 100, 1000};
 
 enum qix_section_id {
     QIX_PAGE_IDS = 1,

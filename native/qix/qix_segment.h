@@ -136,6 +136,13 @@ static inline uint32_t qix_list_last(const qix_list *list, uint32_t block)
     return qix_load_u32(list->last_docids + 4 * (uint64_t)block);
 }
 
+/* What at least qix_kth_k[i] postings of a long list reach, as a frequency part under the segment's parameters; 0 if
+ * none is known. */
+static inline double qix_list_kth(const qix_list *list, uint32_t i)
+{
+    return qix_load_u16(list->pairs + QIX_KTH_OFFSET + 2 * i) / QIX_KTH_ONE;
+}
+
 static inline uint8_t qix_code_of(const qix_segment *segment, uint32_t docid)
 {
     return segment->section[QIX_LENGTH_CODES][docid];

@@ -13,7 +13,7 @@ typedef struct {
     qix_list list;
     qix_term term;
     bool is_word;
-    uint32_t hint_docs[3];
+    uint32_t kth_docs[QIX_KTH_COUNT];
     double range_norm; /* highest frequency part of the range at hand */
     uint64_t range;
     qix_block block;
@@ -90,14 +90,13 @@ static void close_range(checker *v)
 
 static void check_posting(checker *v, uint32_t docid, uint32_t tf, uint32_t code)
 {
-    const uint8_t *head = v->list.pairs;
-    for (uint32_t i = 0; i < 3; i++)
-        v->hint_docs[i] += tf >= head[8 + 2 * i] && code <= head[9 + 2 * i];
+    double norm = tf / (tf + v->norm_k[code]);
+    for (uint32_t i = 0; i < QIX_KTH_COUNT; i++)
+        v->kth_docs[i] += norm >= qix_list_kth(&v->list, i);
     if (!v->list.range_bounds)
         return;
     while (v->range < docid >> v->segment->range_shift)
         close_range(v);
-    double norm = tf / (tf + v->norm_k[code]);
     if (norm > v->range_norm)
         v->range_norm = norm;
 }
@@ -156,14 +155,13 @@ static bool check_block(checker *v, uint32_t block)
 
 static void check_long(checker *v)
 {
-    static const uint32_t ks[3] = {10, 100, 1000};
     const uint8_t *head = v->list.pairs;
     if (v->list.range_bounds)
         while (v->range < v->list.range_count)
             close_range(v);
-    for (uint32_t i = 0; i < 3; i++)
-        if ((head[8 + 2 * i] || head[9 + 2 * i]) && v->hint_docs[i] < ks[i])
-            add_fault_at(v, head + 8 + 2 * i, "fewer documents than k reach the hint for k");
+    for (uint32_t i = 0; i < QIX_KTH_COUNT; i++)
+        if (qix_list_kth(&v->list, i) > 0.0 && v->kth_docs[i] < qix_kth_k[i])
+            add_fault_at(v, head + QIX_KTH_OFFSET + 2 * i, "fewer postings than k reach the k-th best of the list");
     check_zeros(v, qix_offset_of(v->segment, head + 15), qix_offset_of(v->segment, head + 16),
                 "a reserved byte of a list is not zero");
     check_zeros(v, qix_offset_of(v->segment, head + 24), qix_offset_of(v->segment, head + 32),
@@ -182,7 +180,7 @@ static void check_list(checker *v)
     }
     v->range = 0;
     v->range_norm = 0.0;
-    v->hint_docs[0] = v->hint_docs[1] = v->hint_docs[2] = 0;
+    memset(v->kth_docs, 0, sizeof v->kth_docs);
     for (uint32_t block = 0; block < v->list.block_count; block++)
         if (!check_block(v, block))
             return;

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from jird_native import (
+    FORMAT_VERSION,
     CorruptSegmentError,
     FormatVersionError,
     Or,
@@ -103,10 +104,13 @@ def test_random_bytes_are_refused_at_open(sample: bytes, tmp_path: Path) -> None
 
 
 def test_other_format_version_is_named(sample: bytes, tmp_path: Path) -> None:
-    path = qix_file.write(tmp_path / "a.qix", qix_file.with_u32(sample, 8, 5))
-    with pytest.raises(FormatVersionError, match="format version 5, expected 4") as caught:
+    path = qix_file.write(tmp_path / "a.qix", qix_file.with_u32(sample, 8, FORMAT_VERSION + 1))
+    message = f"format version {FORMAT_VERSION + 1}, expected {FORMAT_VERSION}"
+    with pytest.raises(FormatVersionError, match=message) as caught:
+        FormatVersionError, match=f"format version {FORMAT_VERSION + 1}, expected {FORMAT_VERSION}"
+    ) as caught:
         Segment.open(path)
-    assert (caught.value.found, caught.value.path) == (5, path)
+    assert (caught.value.found, caught.value.path) == (FORMAT_VERSION + 1, path)
 
 
 def test_error_names_file_offset_and_reason(sample: bytes, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def golden_documents() -> list[list[bytes]]:
 
 
 def write_golden(path: Path) -> None:
-    """What tests/compat/qix_v4.qix was written with."""
+    """What tests/compat/qix_v5.qix was written with."""
     builder = SegmentBuilder()
     for page, words in enumerate(golden_documents(), start=1):
         builder.add_terms(page * 3, words, origin_id=page % 4)

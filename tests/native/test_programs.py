@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jird_native import And, Or, Term, phrase_of
+from jird_native import FORMAT_VERSION, And, Or, Term, phrase_of
 from testkit.oracle import Oracle, OracleDocument
 
 ROOT = Path(__file__).parents[2]
@@ -51,7 +51,7 @@ def test_query_benchmark_writes_hits_and_times_in_the_fixed_layout(kind: str, tm
     files = ("--corpus", corpus, "--queries", queries, "--json", result)
     run("scripts/bench/query.py", *files, "--k", "3", "--tokens", "whitespace")
     out = json.loads(result.read_text())
-    assert (out["engine"], out["version"], out["k"]) == ("qix", "4", 3)
+    assert (out["engine"], out["version"], out["k"]) == ("qix", str(FORMAT_VERSION), 3)
     assert out["open_ms"] > 0
     assert {key: len(ns) for key, ns in out["ns"].items()} == dict.fromkeys(QUERIES, 5)
     documents = [
