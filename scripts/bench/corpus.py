@@ -22,7 +22,7 @@ from texts.sources import generated_file, text_file
 
 def make_real_text(arguments: argparse.Namespace) -> None:
     """Make the real text, and say what is in it."""
-    from texts.real import PACKAGES, PAGES_MIN, make_real
+    from texts.real import PAGES_MIN, make_real
 
     folder = data_folder() / "real"
     made = make_real(

@@ -26,7 +26,10 @@ class Engine(ABC):
 
     @abstractmethod
     def open(self, folder: Path) -> None:
-        """Open what `build` made."""
+        """Open what `build` made; this is what is timed as opening."""
+
+    def warm(self) -> None:  # noqa: B027 - most have nothing to do
+        """What the engine does once in the background after opening."""
 
     @abstractmethod
     def prepare(self, kind: str, words: Sequence[str]) -> Any:

@@ -95,10 +95,12 @@ class Qix(Engine):
             return build_lines(lines, folder, folder / FILE_NAME)
 
     def open(self, folder: Path) -> None:
-        """Open a segment and check all of it, as the daemon does in the background."""
-        segment = Segment.open(folder / FILE_NAME)
-        self._snapshot = Snapshot([(segment, None)])
-        segment.check_chunks(0, segment.info.chunk_count)
+        self._segment = Segment.open(folder / FILE_NAME)
+        self._snapshot = Snapshot([(self._segment, None)])
+
+    def warm(self) -> None:
+        """Check all of the segment."""
+        self._segment.check_chunks(0, self._segment.info.chunk_count)
 
     def prepare(self, kind: str, words: Sequence[str]) -> Any:
         return query_tree(kind, words)

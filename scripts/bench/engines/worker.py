@@ -89,6 +89,7 @@ def serve(engine: Engine, folder: Path, out: TextIO) -> None:
     engine.open(folder)
     hello = {"open_ms": (time.perf_counter() - start) * 1000, "version": engine.version()}
     print(json.dumps(hello), file=out, flush=True)
+    engine.warm()
     server = Server(engine)
     gc.collect()
     gc.freeze()
