@@ -45,6 +45,7 @@ from jird_daemon.crawler.crawler import Activity, Crawler
 from jird_daemon.crawler.disk_guard import DiskGuard
 from jird_daemon.errors import JirdError, NotReadyError, ShuttingDownError, WrongStateError
 from jird_daemon.extract.pool import ParsePool
+from jird_daemon.housekeeping import Housekeeping
 from jird_daemon.index.writer import IndexWriter
 from jird_daemon.log import get_logger
 from jird_daemon.store import StateLock, Store
@@ -75,6 +76,7 @@ class Ingest:
         self._index: IndexWriter | None = None
         self._parsers: ParsePool | None = None
         self._crawler: Crawler | None = None
+        self._housekeeping: Housekeeping | None = None
         self._server: ControlServer | None = None
         self._ready = asyncio.Event()
         self._opened = asyncio.Event()  # `_open` has ended, well or not
@@ -183,6 +185,8 @@ class Ingest:
             await new.start()
             new.set_guard(old.guard)
             await new.runs.resume_running()
+            if self._housekeeping is not None:
+                self._housekeeping.take_up(settings.content)
         return Answer()
 
     async def shutdown(self, request: Shutdown) -> Answer:
@@ -221,6 +225,8 @@ class Ingest:
             if run_ids:
                 how = "`jirdctl crawl start` with the same seeds resumes a run"
                 _log.warning("runs.paused", runs=",".join(map(str, run_ids)), reason="restart", action=how)
+        self._housekeeping = Housekeeping(self._store, self._settings.content, self._clock)
+        self._housekeeping.start()
         self._ready.set()
         assert self._server is not None
         assert self._view is not None
@@ -252,11 +258,14 @@ class Ingest:
             crawler, self._crawler = self._crawler, None
             parsers, self._parsers = self._parsers, None
             index, self._index = self._index, None
+            housekeeping, self._housekeeping = self._housekeeping, None
             store, self._store = self._store, None
             if crawler is not None:
                 await self._try("crawl", crawler.stop(RunReason.RESTART))
             if parsers is not None:
                 await self._try("parsers", parsers.close())
+            if housekeeping is not None:
+                await self._try("housekeeping", asyncio.to_thread(housekeeping.close))
             if index is not None:
                 await self._try("index", asyncio.to_thread(index.close))
             if store is not None:

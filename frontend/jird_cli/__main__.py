@@ -12,7 +12,8 @@ from jird_cli.failure import EXIT_DONE, EXIT_FAILED, EXIT_USAGE, FailureError, r
 from jird_cli.index import content, index
 from jird_cli.invocation import Invocation
 from jird_cli.log import log
-from jird_cli.search import page, search
+from jird_cli.page import page
+from jird_cli.search import search
 from jird_cli.status import debug, status
 
 

@@ -45,7 +45,7 @@ def query(invocation: Invocation, /, limit: int, **filters: object) -> None:
     with invocation.daemon() as client:
         entries = _entries(client, request, limit)
     plain = [to_plain(entry) for entry in entries] if invocation.as_json else []
-    invocation.answer({"entries": plain}, "\n".join(map(_line, entries)) or "no entry matches")
+    invocation.answer({"entries": plain}, "\n".join(map(entry_line, entries)) or "no entry matches")
 
 
 def _request(**filters: object) -> "ListCrawlLogEntriesRequest":
@@ -72,7 +72,8 @@ def _entries(client: "Client", request: "ListCrawlLogEntriesRequest", limit: int
         request.page_token = answer.next_page_token
 
 
-def _line(entry: "CrawlLogEntry") -> str:
+def entry_line(entry: "CrawlLogEntry") -> str:
+    """Return one entry on one line."""
     from jird_cli.layout import moment
     from jird_client.exit_codes import exit_code_name
     from jird_client.text import plain, readable_url

@@ -1,4 +1,4 @@
-"""`jirdctl search` and `jirdctl page`: look into the index as the daemon sees it."""
+"""`jirdctl search`: look into the index as the daemon sees it."""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +7,6 @@ import click
 from jird_cli.invocation import Invocation, json_option, pass_invocation
 
 if TYPE_CHECKING:
-    from jird.v1.crawl_service_pb2 import Page
     from jird.v1.search_service_pb2 import SearchHit, SearchResponse, Snippet
 
 
@@ -64,55 +63,3 @@ def _highlighted(snippet: "Snippet") -> str:
         position = place.end
     parts.append(clean(snippet.text[position:]))
     return "".join(parts).strip()
-
-
-@click.group()
-def page() -> None:
-    """Look at what is known of one page."""
-
-
-@page.command()
-@click.argument("url")
-@click.option("--text", "with_text", is_flag=True, help="Also print the stored text.")
-@json_option
-@pass_invocation
-def show(invocation: Invocation, url: str, with_text: bool) -> None:
-    """Show what is known of a URL, and why it can or cannot be found.
-
-    \b
-    Example:
-      jirdctl page show https://docs.example.org/intro --text
-    """
-    from jird.v1.crawl_service_pb2 import GetPageRequest
-
-    with invocation.daemon() as client:
-        known = client.call(client.stubs.crawl.GetPage, GetPageRequest(url=url, with_text=with_text))
-        invocation.answer_message(known, _page(known))
-
-
-def _page(known: "Page") -> str:
-    from jird_cli.layout import facts, moment
-    from jird_client.exit_codes import exit_code_name
-    from jird_client.text import plain, readable_url, size
-
-    document = known.document
-    text = facts(
-        [
-            ("url", document.url),
-            ("title", plain(document.title)),
-            ("language", document.language),
-            ("found by searches", "yes" if known.is_searchable else f"no: {plain(known.not_searchable_reason)}"),
-            ("last asked for", moment(known.fetch_time)),
-            ("ended with", f"{exit_code_name(known.exit_code)} (HTTP {known.http_status})" if known.exit_code else ""),
-            ("media type", plain(known.media_type)),
-            ("canonical", readable_url(known.canonical_url)),
-            ("first seen", moment(document.first_seen_time)),
-            ("last seen", moment(document.last_seen_time)),
-            ("stored", size(known.content_bytes) if known.content_bytes else ""),
-            ("content digest", known.content_digest),
-            ("generations", str(len(known.generations) or "")),
-            ("links", f"{len(known.links)} out, {len(known.inlinks)} in"),
-        ]
-    )
-    body = "\n".join(plain(line) for line in known.text.splitlines())
-    return f"{text}\n\n{body}" if body else text

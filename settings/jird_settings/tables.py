@@ -211,6 +211,20 @@ class Content:
 
     keep_bytes: bool = setting(Flag(), True, "Whether the fetched bytes are kept beside the text.")
     keep_noindex: bool = setting(Flag(), True, "Whether the body of a page that asks not to be indexed is kept.")
+    keep_generations: int = setting(
+        Integer(0, 10_000),
+        50,
+        "Earlier versions of a page's text that are kept beside the latest.",
+        env="JIRD_KEEP_GENERATIONS",
+    )
+    keep_generation_days: int | None = setting(
+        Integer(0, 36_500), None, "Days that an earlier version is kept after its end; unless set, without bound."
+    )
+    keep_generation_bytes: int | None = setting(
+        Integer(0, 1024 * 1024 * 1024 * MIB),
+        None,
+        "Bytes of all earlier versions together, as stored; the oldest go first; unless set, without bound.",
+    )
     index_max_chars: int = setting(
         Integer(1_000, 2_097_152), 200_000, "Characters of a page's text that are indexed.", ids="S5 S61"
     )

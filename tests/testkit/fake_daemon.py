@@ -29,6 +29,13 @@ from jird.v1.document_pb2 import CrawlExitCode, CrawlType, Document, Image
 TOKEN = "correct-horse-battery-staple-0123456789"
 START = Timestamp(seconds=1_796_000_000)
 LIMIT_MAX, OFFSET_MAX = 100, 1_000
+_GENERATION_NEW = crawl_service_pb2.Generation(
+    uuid="0193b2c4-0000-7000-8000-000000000002", first_seen_time=START, last_seen_time=START, text_digest="ab" * 32,
+    has_text=True,
+)  # fmt: skip
+_GENERATION_OLD = crawl_service_pb2.Generation(
+    uuid="0193b2c4-0000-7000-8000-000000000001", first_seen_time=START, last_seen_time=START, confirmed_end_time=START,
+)  # fmt: skip
 
 
 @dataclass
@@ -209,6 +216,27 @@ class _Services:
             document=document, is_searchable=True, http_status=200,
             exit_code=CrawlExitCode.CRAWL_EXIT_CODE_FILE_INGESTED, media_type="text/html",
             text="All about gerbils." if request.with_text else "",
+        )  # fmt: skip
+
+    def ListGenerations(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
+        self._enter("ListGenerations", request, context)
+        start = int(request.page_token or 0)
+        end = min(start + min(request.page_size or 50, 1), 2)  # one a page, so that clients must go on
+        generations = [_GENERATION_NEW, _GENERATION_OLD][start:end]
+        return crawl_service_pb2.ListGenerationsResponse(
+            url=request.url, generations=generations, next_page_token=str(end) if end < 2 else ""
+        )
+
+    def DiffGenerations(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
+        self._enter("DiffGenerations", request, context)
+        lines = [
+            crawl_service_pb2.DiffLine(kind=crawl_service_pb2.DIFF_LINE_KIND_SAME, text="Gerbils"),
+            crawl_service_pb2.DiffLine(kind=crawl_service_pb2.DIFF_LINE_KIND_REMOVED, text="are small."),
+            crawl_service_pb2.DiffLine(kind=crawl_service_pb2.DIFF_LINE_KIND_ADDED, text="are \x1b[31msmaller."),
+        ]
+        return crawl_service_pb2.DiffGenerationsResponse(
+            url=request.url, from_generation=_GENERATION_OLD, to_generation=_GENERATION_NEW, added_count=1,
+            removed_count=1, hunks=[crawl_service_pb2.DiffHunk(from_line=1, to_line=1, lines=lines)],
         )  # fmt: skip
 
     def _need_run(self, run_id: int, context: grpc.ServicerContext) -> None:

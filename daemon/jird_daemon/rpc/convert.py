@@ -100,14 +100,16 @@ def document_message(url: str, page: Page, last: Generation | None) -> document_
     )
 
 
-def generation_message(generation: Generation) -> crawl_pb.Generation:
-    """A stretch of time of a page."""
+def generation_message(generation: Generation, *, is_latest: bool) -> crawl_pb.Generation:
+    """A stretch of time of a page; the latest one's text is the page's own."""
     return crawl_pb.Generation(
         uuid=uuid_text(generation.uuid),
         first_seen_time=timestamp(generation.first_seen_s),
         last_seen_time=timestamp(generation.last_seen_s),
         confirmed_end_time=timestamp(generation.confirmed_end_s),
         text_digest=generation.text_digest.hex(),
+        content_digest=generation.content_digest.hex(),
+        has_text=generation.has_text or (is_latest and bool(generation.text_digest)),
     )
 
 

@@ -14,6 +14,13 @@ from jird_daemon.rpc.backend import Backend
 from jird_daemon.rpc.convert import log_entry_message, run_message, timestamp
 from jird_daemon.rpc.crawl_log import LogFilter, parse_uuid, read_log
 from jird_daemon.rpc.gate import Context
+from jird_daemon.rpc.page_history import (
+    GENERATIONS_DEFAULT,
+    GENERATIONS_MAX,
+    diff_message,
+    read_compared,
+    read_history,
+)
 from jird_daemon.rpc.page_view import read_page
 from jird_daemon.rpc.paging import make_token, page_size, read_token
 from jird_daemon.store.tables import ORIGIN_STATES, ORIGINS, RUN_ORIGINS, RUNS, Run, RunState
@@ -115,6 +122,32 @@ class CrawlService(crawl_grpc.CrawlServiceServicer):
         """Return what is known of a URL."""
         url = canonicalize(request.url)
         return await self._backend.read(lambda txn: read_page(txn, url, with_text=request.with_text))
+
+    async def ListGenerations(
+        self, request: crawl_pb.ListGenerationsRequest, context: Context
+    ) -> crawl_pb.ListGenerationsResponse:
+        """Return a page's history."""
+        url = canonicalize(request.url)
+        size = page_size(request.page_size, GENERATIONS_DEFAULT, GENERATIONS_MAX)
+        below = read_token(("generations", url), request.page_token)
+        if not isinstance(below, int | None) or (below is not None and below < 0):
+            raise InvalidArgumentError("page_token is not one that this list gave", "PAGE_TOKEN")
+        page = await self._backend.read(lambda txn: read_history(txn, url, size, below))
+        is_last = page.next_sequence is None
+        return crawl_pb.ListGenerationsResponse(
+            url=url,
+            generations=page.generations,
+            next_page_token="" if is_last else make_token(("generations", url), page.next_sequence or 0),
+        )
+
+    async def DiffGenerations(
+        self, request: crawl_pb.DiffGenerationsRequest, context: Context
+    ) -> crawl_pb.DiffGenerationsResponse:
+        """Return what changed between two generations."""
+        url = canonicalize(request.url)
+        from_uuid, to_uuid = parse_uuid(request.from_uuid), parse_uuid(request.to_uuid)
+        compared = await self._backend.read(lambda txn: read_compared(txn, url, from_uuid, to_uuid))
+        return await self._backend.reads.run(lambda: diff_message(url, compared))
 
     async def _run_message(self, run_id: int) -> crawl_pb.CrawlRun:
         run = await self._backend.read(lambda txn: _get_run(txn, run_id))

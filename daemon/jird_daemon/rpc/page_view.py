@@ -5,7 +5,8 @@ from itertools import islice
 from jird.v1 import crawl_service_pb2 as crawl_pb
 from jird.v1 import document_pb2 as document_pb
 from jird_daemon.errors import NotFoundError
-from jird_daemon.rpc.convert import document_message, generation_message, timestamp
+from jird_daemon.rpc.convert import document_message, generation_message, log_entry_message, timestamp
+from jird_daemon.rpc.crawl_log import LogFilter, read_log
 from jird_daemon.store.tables import GENERATIONS, INLINKS, LINKS, PAGES, URLS, LinkSet, Page
 from jird_daemon.store.text_pile import decode_pile
 from jird_daemon.store.txn import Txn
@@ -13,6 +14,7 @@ from jird_daemon.store.urls import find_url
 
 INLINKS_MAX = 100  # the contract's number
 GENERATIONS_MAX = 1_000  # newest; a page that changes daily fills them in three years
+LOG_ENTRIES_MAX = 10
 NEVER_ANSWERED = "it was discovered, and has not answered yet"
 
 
@@ -35,7 +37,12 @@ def read_page(txn: Txn, url: str, *, with_text: bool) -> crawl_pb.Page:
     inlinks = _inlinks(txn, url_id)
     if page is None:
         document = document_pb.Document(url=url)
-        return crawl_pb.Page(document=document, not_searchable_reason=NEVER_ANSWERED, inlinks=inlinks)
+        return crawl_pb.Page(
+            document=document,
+            not_searchable_reason=NEVER_ANSWERED,
+            inlinks=inlinks,
+            log_entries=_log_entries(txn, url),
+        )
     scan = txn.scan(GENERATIONS, (url_id, 0), (url_id + 1, 0), reverse=True)
     generations = [generation for _, generation in islice(scan, GENERATIONS_MAX)]
     links = txn.get(LINKS, url_id) or LinkSet()
@@ -53,10 +60,16 @@ def read_page(txn: Txn, url: str, *, with_text: bool) -> crawl_pb.Page:
         content_digest=page.content_digest.hex(),
         text_digest=page.text_digest.hex(),
         content_bytes=page.content_bytes,
-        generations=map(generation_message, generations),
+        generations=[generation_message(each, is_latest=number == 0) for number, each in enumerate(generations)],
         links=[crawl_pb.Link(url=link.to_url, text=link.text, is_nofollow=link.is_nofollow) for link in links.links],
         inlinks=inlinks,
         images=_images(url, page),
+        charset=page.charset,
+        published_time=timestamp(page.published_s),
+        headings=page.headings,
+        anchors=page.anchors,
+        redirect_url=page.final_url,
+        log_entries=_log_entries(txn, url),
     )
     if with_text and page.text_digest:
         message.text = decode_pile(txn.get_blob(page.text_digest)).text
@@ -67,6 +80,10 @@ def _inlinks(txn: Txn, url_id: int) -> list[str]:
     scan = txn.scan(INLINKS, (url_id, 0), (url_id + 1, 0))
     urls = (txn.get(URLS, from_id) for (_, from_id), _ in islice(scan, INLINKS_MAX))
     return [url.url for url in urls if url is not None]
+
+
+def _log_entries(txn: Txn, url: str) -> list[crawl_pb.CrawlLogEntry]:
+    return [log_entry_message(*entry) for entry in read_log(txn, LogFilter(url=url), LOG_ENTRIES_MAX).entries]
 
 
 def _images(url: str, page: Page) -> list[document_pb.Image]:

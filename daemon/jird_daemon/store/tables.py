@@ -14,6 +14,7 @@ reordered or given another meaning without raising SCHEMA_VERSION. Times: `*_s` 
 | url_ids | BLAKE2b-16 of the URL | url_id | - |
 | pages | url_id u64 | Page | all pages, for a rebuild |
 | generations | url_id u64, sequence u32 | Generation | one page's history |
+| past_generations | end ms u64, url_id u64, sequence u32 | bytes of its text | what to forget first |
 | links | url_id u64 | LinkSet | - |
 | inlinks | to url_id u64, from url_id u64 | Inlink | who links here |
 | index_changes | generation u64, url_id u64 | nothing | what to index since a generation |
@@ -107,6 +108,7 @@ class Generation(msgspec.Struct, frozen=True, array_like=True):
     pile_digest: bytes
     text_digest: bytes
     content_digest: bytes
+    has_text: bool = False  # it refers to its text by itself, because a later generation has taken its place
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True):
@@ -337,6 +339,7 @@ URLS: Table[int, Url] = _table("urls", _ints("Q"), Url)
 URL_IDS: Table[bytes, int] = _table("url_ids", _raw(), int)
 PAGES: Table[int, Page] = _table("pages", _ints("Q"), Page)
 GENERATIONS: Table[tuple[int, int], Generation] = _table("generations", _ints("QI"), Generation)
+PAST_GENERATIONS: Table[tuple[int, int, int], int] = _table("past_generations", _ints("QQI"), int)
 LINKS: Table[int, LinkSet] = _table("links", _ints("Q"), LinkSet)
 INLINKS: Table[tuple[int, int], Inlink] = _table("inlinks", _ints("QQ"), Inlink)
 INDEX_CHANGES: Table[tuple[int, int], None] = _table("index_changes", _ints("QQ"), None)
@@ -354,6 +357,6 @@ BLOBS: Table[bytes, Blob] = _table("blobs", _raw(), Blob)
 VOLUMES: Table[int, Volume] = _table("volumes", _ints("I"), Volume)
 
 ALL_TABLES: tuple[Table[Any, Any], ...] = (
-    META, ORIGINS, ORIGIN_IDS, URLS, URL_IDS, PAGES, GENERATIONS, LINKS, INLINKS, INDEX_CHANGES, RUNS, ROWS, QUEUE,
+    META, ORIGINS, ORIGIN_IDS, URLS, URL_IDS, PAGES, GENERATIONS, PAST_GENERATIONS, LINKS, INLINKS, INDEX_CHANGES, RUNS, ROWS, QUEUE,
     WAITING, RUN_ORIGINS, ORIGIN_STATES, ROBOTS, CRAWL_LOG, CRAWL_LOG_BY_URL, CRAWL_LOG_BY_ORIGIN, BLOBS, VOLUMES,
 )  # fmt: skip

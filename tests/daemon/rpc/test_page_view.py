@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from jird_daemon.errors import NotFoundError
+from jird_daemon.rpc.page_history import diff_message, read_compared, read_history
 from jird_daemon.rpc.page_view import NEVER_ANSWERED, read_page
 from jird_daemon.store import Store
 from jird_daemon.store.pages import FetchedPage, retire_page, store_page
+from jird_daemon.store.retention import Retention, apply_retention
 from jird_daemon.store.tables import Image, Link
 from jird_daemon.store.text_pile import TextPile, encode_pile, pile_digest
 
@@ -90,3 +92,43 @@ def test_discovered_url_is_known_although_it_never_answered(store: Store) -> Non
 def test_unknown_url_is_not_found(store: Store) -> None:
     with store.read() as txn, pytest.raises(NotFoundError, match=r"https://a\.test/none was never heard of"):
         read_page(txn, "https://a.test/none", with_text=False)
+
+
+def test_history_is_paged_newest_first(store: Store) -> None:
+    """U71: every generation, with what is still kept of it."""
+    with store.read() as txn:
+        first = read_history(txn, HOME, 1, None)
+        assert first.next_sequence is not None
+        rest = read_history(txn, HOME, 10, first.next_sequence)
+        with pytest.raises(NotFoundError):
+            read_history(txn, "https://a.test/nothing", 1, None)
+    (new,), (old,) = first.generations, rest.generations
+    assert rest.next_sequence is None
+    assert not new.HasField("confirmed_end_time")
+    assert old.confirmed_end_time == new.first_seen_time
+    assert (old.has_text, new.has_text) == (True, True)
+
+
+def test_diff_compares_the_last_two_unless_told_otherwise(store: Store) -> None:
+    with store.read() as txn:
+        answer = diff_message(HOME, read_compared(txn, HOME, b"", b""))
+    assert [(line.kind, line.text) for hunk in answer.hunks for line in hunk.lines] == [
+        (2, "first text"),
+        (3, "second text"),
+    ]
+    assert (answer.added_count, answer.removed_count, answer.is_truncated) == (1, 1, False)
+    assert answer.to_generation.uuid > answer.from_generation.uuid
+
+
+def test_diff_says_what_it_cannot_compare(store: Store) -> None:
+    apply_retention(store, Retention(0), START_S + 1_000)
+    with store.read() as txn:
+        for url, uuid, reason in (
+            ("https://a.test/nothing", b"", "PAGE_UNKNOWN"),
+            (OTHER, b"", "GENERATION_UNKNOWN"),
+            (HOME, b"", "GENERATION_UNKNOWN"),  # the earlier one was forgotten
+            (HOME, bytes(16), "GENERATION_UNKNOWN"),
+        ):
+            with pytest.raises(NotFoundError) as caught:
+                read_compared(txn, url, uuid, b"")
+            assert caught.value.reason == reason

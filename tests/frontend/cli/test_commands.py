@@ -29,6 +29,8 @@ def ctl(daemon: FakeDaemon, *arguments: str) -> int:
         (["crawl", "show", "4"], "counts"),
         (["search", "gerbil"], "hits"),
         (["page", "show", "https://docs.test/page/1"], "document"),
+        (["page", "history", "https://docs.test/page/1"], "generations"),
+        (["page", "diff", "https://docs.test/page/1"], "hunks"),
         (["index", "checkpoint"], "checkpoint_generation"),
         (["index", "compact"], "state"),
         (["index", "verify"], "faults"),
