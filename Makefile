@@ -72,7 +72,10 @@ format: env ## let the formatters have their way
 requirements: env ## assemble docs/requirements.md from docs/requirements.d
 	$(BIN)/python scripts/check_requirements.py --write
 
-.PHONY: fuzz sanitize
+.PHONY: fuzz sanitize conformance
+conformance: env ## jird's own cases of URLs, robots.txt, sitemaps, HTML and charsets, and those below SUITES
+	$(BIN)/python scripts/conformance_all.py tests/conformance $(SUITES)
+
 FUZZ_SECONDS ?= 60
 fuzz: env ## fuzz the C code for FUZZ_SECONDS (60) a target; needs clang
 	$(BIN)/python scripts/fuzz.py --seconds $(FUZZ_SECONDS)

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from conformance_kinds import charset_cases, html_cases, robots_cases, url_cases
+from conformance_kinds import charset_cases, html_cases, robots_cases, sitemap_cases, url_cases
 from conformance_kinds.cases import BadCaseError, Case, Outcome, read_json_array, read_json_lines
 
 Judge = Callable[[Case], Outcome]
+Reader = Callable[[Path], Iterator[tuple[str, Case]]]
 KINDS = ("url", "robots", "html", "charset", "sitemap")
 
 
@@ -22,23 +23,22 @@ def main() -> int:
     """Read, judge, print."""
     parser = argparse.ArgumentParser(prog="conformance.py", description="Run test cases of others on jird.")
     parser.add_argument("kind", choices=KINDS)
-    parser.add_argument("path", type=Path, metavar="PATH", help="the file of cases")
+    parser.add_argument("path", type=Path, metavar="PATH", help="the file of cases; sitemap: or its folder")
     parser.add_argument(
         "--skip-group", action="append", default=[], metavar="PREFIX", help="robots: skip groups of this prefix"
     )
     arguments = parser.parse_args()
     if arguments.skip_group and arguments.kind != "robots":
         parser.error("--skip-group is for robots alone")
-    if arguments.kind == "sitemap":
-        print("conformance.py: this version of jird reads no sitemaps, so there is nothing to compare", file=sys.stderr)
-        return 2
     judges: dict[str, Judge] = {
         "url": url_cases.judge,
         "robots": partial(robots_cases.judge, skipped_groups=arguments.skip_group),
         "html": html_cases.judge,
         "charset": charset_cases.judge,
+        "sitemap": sitemap_cases.judge,
     }
-    read = read_json_array if arguments.kind == "url" else read_json_lines
+    readers: dict[str, Reader] = {"url": read_json_array, "sitemap": sitemap_cases.read_folder}
+    read = readers.get(arguments.kind, read_json_lines)
     try:
         return _run(read(arguments.path), judges[arguments.kind])
     except (OSError, EOFError, BadCaseError) as error:

@@ -50,6 +50,9 @@ _WARM_UP_PAGE = b"""<!doctype html><html lang=en><head><title>t &amp; t</title><
 <body><main role=main><h1>h</h1><p>a <a href="x?q=&uuml;">b</a> <img src=i.png srcset="a 1x, b 2x"><pre> c </pre>
 <table><tr><td>d</table><time datetime="2020-01-01">e</time><p hidden style="display:none">f</body></html>"""
 
+_WARM_UP_FEED = b"""<?xml version="1.0"?><rss><channel><item><link>https://example.org/a?b&amp;c</link>
+<pubDate>Wed, 25 Jun 2081 15:00:00 GMT</pubDate></item></channel></rss>"""
+
 
 def main() -> int:
     """Load, confine, and answer until the channel is closed."""
@@ -92,6 +95,7 @@ def _warm_up() -> None:
         job = ParseJob("https://example.org/", _WARM_UP_PAGE, content_type, ("noindex",), ("<a>; rel=canonical",))
         encode(Parsed(parse_page(job, time.time()), 0))
         decode_job(encode(job))
+    encode(parse_page(ParseJob("https://example.org/", _WARM_UP_FEED, "text/xml", is_sitemap=True), time.time()))
 
 
 def _serve(reader: BinaryIO, channel: BinaryIO, memory_bytes: int, page_cpu_s: float, inherited_kib: int) -> None:

@@ -196,6 +196,7 @@ def _others(run: CrawlRun) -> str:
         (counts.failed_count, "failed"),
         (counts.skipped_count, "skipped"),
         (counts.retired_count, "gone"),
+        (counts.sitemap_count, "sitemaps"),
     )
     return ", ".join(f"{count:,} {name}" for count, name in named if count)
 
@@ -205,5 +206,6 @@ def _not_followed(run: CrawlRun) -> str:
     named = (
         (counts.beyond_depth_count, "links beyond the depth limit"),
         (counts.dropped_count, "dropped at the frontier's ceiling"),
+        (counts.foreign_location_count, "named by sitemaps on other origins"),
     )
     return ", ".join(f"{count:,} {name}" for count, name in named if count)

@@ -111,6 +111,7 @@ def _run(run: CrawlRunSummary) -> dict[str, Any]:
         "requests": counts.request_count,
         "ingested": counts.ingested_count,
         "not_modified_this_run": counts.unchanged_count,
+        "sitemaps_this_run": counts.sitemap_count,
         "redirects": counts.redirect_count,
         "retired": counts.retired_count,
         "failed": counts.failed_count,

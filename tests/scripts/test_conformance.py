@@ -20,12 +20,14 @@ GOOD: dict[str, dict[str, Any]] = {
     "robots": {"id": "r1", "robots": ROBOTS, "agent": "jird", "url": "https://h.org/a/b", "allowed": False},
     "html": {"input": "<!doctype html><p>x", "tree": TREE},
     "charset": {"content_type": "text/html", "expected": "KOI8-R", "bytes_b64": CYRILLIC},
+    "sitemap": {"url": "https://h.org/s", "content": "https://h.org/a", "counts": [1], "locs": ["https://h.org/a"]},
 }
 BAD: dict[str, dict[str, Any]] = {
     "url": {"input": "https://h.org/", "base": None, "failure": True},
     "robots": {**GOOD["robots"], "id": "r2", "allowed": True},
     "html": {"input": "<!doctype html><b>x", "tree": TREE},
     "charset": {**GOOD["charset"], "expected": "UTF-8"},
+    "sitemap": {**GOOD["sitemap"], "locs": ["https://h.org/b"]},
 }
 
 
@@ -142,7 +144,42 @@ def test_file_in_another_layout_is_refused(content: str, tmp_path: Path) -> None
 def test_what_cannot_be_run_is_said(tmp_path: Path) -> None:
     assert run("html", tmp_path / "none").returncode == 2
     assert run("url", tmp_path / "none", "--skip-group", "A").returncode == 2
-    sitemaps = run("sitemap", tmp_path)
+    sitemaps = run("sitemap", tmp_path / "none")
     assert sitemaps.returncode == 2
     assert sitemaps.stderr.count("\n") == 1
-    assert "no sitemaps" in sitemaps.stderr
+
+
+def test_sitemap_cases_have_their_files_in_a_folder_beside_them(tmp_path: Path) -> None:
+    files = tmp_path / "files"
+    (files / "of-a-site").mkdir(parents=True)
+    (files / "of-a-site" / "a.xml").write_text("<urlset><url><loc>https://h.org/a</loc></url></urlset>")
+    there = {**GOOD["sitemap"], "file": "a.xml"}
+    del there["content"]
+    not_there = {**there, "file": "b.xml"}
+    words = {"scenario": "a sitemap that lists itself"}
+    refused = {**GOOD["sitemap"], "content": "<!DOCTYPE urlset>", "throws": True, "counts": [], "locs": []}
+    path = write(tmp_path / "cases.jsonl", there, not_there, words, refused)
+    for argument in (path, tmp_path, files):
+        done = run("sitemap", argument)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.splitlines()[-1] == "2 passed, 0 failed, 2 skipped"
+
+
+def test_an_exception_that_holds_no_longer_is_a_failure(tmp_path: Path) -> None:
+    """J109, J110, J114: what jird decides otherwise than others is listed with a reason; the list cannot grow old."""
+    listed = {**BAD["robots"], "id": "google-robotstxt-89"}
+    done = run("robots", write(tmp_path / "robots", listed))
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "0 passed, 0 failed, 1 skipped")
+    assert "index.html" in done.stdout
+    done = run("robots", write(tmp_path / "robots", {**listed, "allowed": False}))
+    assert done.returncode == 1
+
+
+def test_own_cases_pass() -> None:
+    """J109, J110, J114, J115, J122, J125, J141, J144: what continuous integration runs without published cases."""
+    everything = SCRIPT.with_name("conformance_all.py")
+    cases = Path(__file__).resolve().parents[1] / "conformance"
+    done = subprocess.run([sys.executable, everything, cases], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("-- ") == 5
+    assert "0 passed" not in done.stdout

@@ -296,7 +296,7 @@ def make_run(state: str = "RUNNING", reason: str = "UNSPECIFIED", **counts: int)
         run_id=4, name="docs", seeds=["https://docs.test/"],
         state=f"CRAWL_RUN_STATE_{state}", reason=f"CRAWL_RUN_REASON_{reason}",
         max_depth=3, max_pages=1_000, scope=crawl_service_pb2.CRAWL_SCOPE_SAME_ORIGIN, create_time=START,
-        counts=crawl_service_pb2.CrawlCounts(**numbers, exit_code_counts={20: 9, 44: 3}),
+        counts=crawl_service_pb2.CrawlCounts(**numbers, sitemap_count=2, exit_code_counts={20: 9, 44: 3}),
         scope_reached=reason == "DRAINED", max_frontier=1_000_000,
     )  # fmt: skip
 

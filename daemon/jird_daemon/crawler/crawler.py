@@ -24,6 +24,7 @@ from jird_daemon.crawler.robots_cache import RobotsCache
 from jird_daemon.crawler.robots_step import RobotsStep
 from jird_daemon.crawler.run_control import RunControl
 from jird_daemon.crawler.seeds import SeedChecker
+from jird_daemon.crawler.sitemap_step import SitemapStep
 from jird_daemon.crawler.skipping import SkipStep
 from jird_daemon.crawler.visiting import Visiting
 from jird_daemon.crawler.visitor import Parser, Visitor
@@ -98,8 +99,9 @@ class Crawler:
         recorder = Recorder(self.admission, settings.content, log)
         self._robots = RobotsCache(store, clock, self._visitor.product_token)
         robots_step = RobotsStep(self.frontier, self._robots, self._visitor, pacing, self.committer, log)
+        self._sitemaps = SitemapStep(self.admission, self._robots, self.committer)
         self._visiting = Visiting(
-            self.frontier, self._visitor, self._robots, robots_step, pacing, self.committer, recorder,
+            self.frontier, self._visitor, self._robots, robots_step, pacing, self.committer, recorder, self._sitemaps,
             max_attempts=crawl.max_attempts, pause=self.set_guard, on_place=lambda: self.wake(is_care_due=False),
         )  # fmt: skip
         self._skips = SkipStep(
@@ -137,6 +139,7 @@ class Crawler:
         try:
             await self._join(list(self._visits))
             await self._skips.join()
+            await self._sitemaps.join()
             await self.runs.close()
             if reason is not None:
                 await self.runs.pause_running(reason)
@@ -164,6 +167,7 @@ class Crawler:
     async def _join_run(self, run_id: int) -> None:
         await self._join([task for task, lease in self._visits.items() if lease.run.run_id == run_id])
         await self._skips.join()
+        await self._sitemaps.join()
 
     async def _join(self, tasks: "list[asyncio.Task[None]]") -> None:
         """Wait until these visits have ended; requests that take longer than the grace are broken off."""
@@ -226,6 +230,7 @@ class Crawler:
             lease = self.frontier.lease()
             if lease is None:
                 return
+            self._sitemaps.look(lease)
             if self._skips.take(lease):
                 continue
             task = self._loop.create_task(self._visiting.visit(lease))

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from jird_daemon.crawler.admission import Admission
 from jird_daemon.crawler.crawl_log import CrawlLog, validator
 from jird_daemon.crawler.response import Response
+from jird_daemon.crawler.sitemap_recorder import SitemapRecorder, describe
 from jird_daemon.crawler.variants import NOT_CANONICAL, restore_variants
 from jird_daemon.crawler.visit import Target, Visit
 from jird_daemon.errors import InvalidUrlError
@@ -16,7 +17,7 @@ from jird_daemon.extract.document import ParsedDocument, ParseKind
 from jird_daemon.frontier.batch import FrontierBatch, Lane
 from jird_daemon.outcome import ExitCode
 from jird_daemon.store.pages import FetchedPage, get_page, mark_not_indexable, retire_page, store_page, touch_page
-from jird_daemon.store.tables import LINKS, PAGES, Link, RowState
+from jird_daemon.store.tables import LINKS, PAGES, Link, RowKind, RowState
 from jird_daemon.url.canonical import canonicalize, origin_of
 from jird_daemon.url.refusal import Refusal
 from jird_settings import Content
@@ -39,6 +40,7 @@ class Recorder:
         self._admission = admission
         self._content = content
         self._log = log
+        self._sitemaps = SitemapRecorder(admission, log, REDIRECTS_MAX)
 
     def record(self, batch: FrontierBatch, visit: Visit) -> ExitCode:
         """Record a visit; returns its final exit code."""
@@ -52,6 +54,8 @@ class Recorder:
         code = visit.verdict.exit_code
         if visit.not_before_ms is not None:
             return self._put_off(batch, visit, visit.not_before_ms)
+        if target.row.kind == RowKind.SITEMAP:
+            return self._sitemaps.record(batch, visit)
         if code is ExitCode.FILE_INGESTED:
             return self._content_came(batch, visit)
         if code in (ExitCode.REDIRECT, ExitCode.PERMANENT_REDIRECT):
@@ -156,6 +160,11 @@ class Recorder:
         if document.kind is ParseKind.UNKNOWN_TYPE:
             message = document.message or document.media_type or "no media type"
             return self._skipped(batch, visit, ExitCode.FILE_OF_UNKNOWN_TYPE, message)
+        if document.sitemap is not None:
+            # A feed that a page links to: what it names is in the frontier, and it is indexed no more than other media.
+            return self._skipped(
+                batch, visit, ExitCode.FILE_OF_UNKNOWN_TYPE, f"read for links: {describe(document.sitemap)}"
+            )
         if document.kind is ParseKind.TOO_COMPLEX:
             return self._skipped(batch, visit, ExitCode.DID_NOT_UNDERSTAND_ANSWER, document.message)
         return self._store(batch, visit, document)

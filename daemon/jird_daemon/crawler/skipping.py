@@ -20,6 +20,7 @@ from jird_daemon.frontier.frontier import Frontier
 from jird_daemon.frontier.lease import Lease
 from jird_daemon.log import get_logger
 from jird_daemon.outcome import ExitCode
+from jird_daemon.store.tables import Row, RowKind
 from jird_daemon.url.canonical import split
 
 # Recorded together: some ten milliseconds of a transaction.
@@ -28,6 +29,11 @@ SKIPS_PER_JOB = 128
 SKIPS_MAX = 512
 
 _log = get_logger("crawler")
+
+
+def _is_named(row: Row) -> bool:
+    """Whether somebody named the URL for this purpose, rather than linked to it."""
+    return not row.depth or row.kind == RowKind.SITEMAP
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,7 @@ class SkipStep:
             await asyncio.wait([self._recording])
 
     def _reason(self, lease: Lease) -> tuple[ExitCode, str] | None:
-        refusal = self._admission.refusal(lease.url, is_seed=not lease.row.depth)
+        refusal = self._admission.refusal(lease.url, is_seed=_is_named(lease.row))
         if refusal is not None:
             return ExitCode.BLOCKED_URL_BY_LOCAL_POLICY, f"{refusal.reason}: {refusal.message}"
         robots = self._robots.get(lease.source.origin_id)

@@ -9,6 +9,7 @@ from jird_daemon.crawler.recorder import Recorder
 from jird_daemon.crawler.response import Response
 from jird_daemon.crawler.robots_cache import OriginRobots, RobotsCache
 from jird_daemon.crawler.robots_step import RobotsStep
+from jird_daemon.crawler.sitemap_step import SitemapStep
 from jird_daemon.crawler.verdict import judge
 from jird_daemon.crawler.visit import Visit, target_of
 from jird_daemon.crawler.visitor import Visitor
@@ -19,7 +20,7 @@ from jird_daemon.frontier.frontier import Frontier
 from jird_daemon.frontier.lease import Lease
 from jird_daemon.log import get_logger
 from jird_daemon.outcome import FLUKES, ExitCode
-from jird_daemon.store.tables import RowState
+from jird_daemon.store.tables import RowKind, RowState
 from jird_daemon.url.canonical import split
 
 _log = get_logger("crawler")
@@ -37,6 +38,7 @@ class Visiting:
         pacing: Pacing,
         committer: Committer,
         recorder: Recorder,
+        sitemaps: SitemapStep,
         *,
         max_attempts: int,
         pause: Callable[[str], None],
@@ -52,6 +54,7 @@ class Visiting:
             pacing: Politeness.
             committer: Writes results.
             recorder: What a result is.
+            sitemaps: Queues what sitemaps name.
             max_attempts: Attempts for a URL in all (J63).
             pause: Called with a reason when nothing can be written any more.
             on_place: Called when another request may be sent.
@@ -63,6 +66,7 @@ class Visiting:
         self._pacing = pacing
         self._committer = committer
         self._recorder = recorder
+        self._sitemaps = sitemaps
         self._max_attempts = max_attempts
         self._pause = pause
         self._on_place = on_place
@@ -128,7 +132,7 @@ class Visiting:
             self._on_place()
         document, failure = None, ""
         if verdict.exit_code is ExitCode.FILE_INGESTED:
-            document, failure = await self._visitor.parse(response)
+            document, failure = await self._visitor.parse(response, is_sitemap=lease.row.kind == RowKind.SITEMAP)
         is_last = not verdict.is_transient or lease.row.attempts + len(tries) >= self._max_attempts
         visit = Visit(
             target_of(lease),
@@ -141,6 +145,8 @@ class Visiting:
             failure,
             self._canonical_is_allowed(robots, document),
         )
+
+        await self._sitemaps.queue_locations(visit)
 
         def end() -> None:
             if is_redirect:

@@ -13,11 +13,12 @@ from jird_daemon.crawler.response import Response
 from jird_daemon.crawler.transfer import FetchRequest, extra_lines, header_line
 from jird_daemon.errors import InvalidUrlError, ParserFailedError
 from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind
-from jird_daemon.extract.media_type import DOCUMENT_TYPES, media_type_of
+from jird_daemon.extract.limits import SITEMAP_BYTES_MAX
+from jird_daemon.extract.media_type import READ_TYPES, media_type_of
 from jird_daemon.frontier.lease import Lease
 from jird_daemon.frontier.rules import OriginRules
 from jird_daemon.outcome import ExitCode
-from jird_daemon.store.tables import Origin
+from jird_daemon.store.tables import Origin, RowKind
 from jird_daemon.url.address import AddressPolicy
 from jird_daemon.url.canonical import canonicalize, split
 from jird_daemon.url.robots import BODY_BYTES_MAX
@@ -77,9 +78,14 @@ class Visitor:
             conditions.append(header_line("If-None-Match", etag))
         if modified := validator(lease.last_modified):
             conditions.append(header_line("If-Modified-Since", modified))
+        origin = lease.source.origin
+        if lease.row.kind == RowKind.SITEMAP:  # of whatever type it calls itself, and cut where a page is refused (F35)
+            return await self._send(
+                lease.url, origin.host, origin.port, resolved, max_bytes=SITEMAP_BYTES_MAX, is_cut=True
+            )
         return await self._send(
-            lease.url, lease.source.origin.host, lease.source.origin.port, resolved,
-            max_bytes=self._crawl.max_body_bytes, headers=tuple(conditions), accept=DOCUMENT_TYPES,
+            lease.url, origin.host, origin.port, resolved, max_bytes=self._crawl.max_body_bytes,
+            headers=tuple(conditions), accept=READ_TYPES,
         )  # fmt: skip
 
     async def fetch_robots(self, origin: Origin) -> list[Response]:
@@ -101,15 +107,15 @@ class Visitor:
                 return answers
             url = next_url
 
-    async def parse(self, response: Response) -> tuple[ParsedDocument | None, str]:
+    async def parse(self, response: Response, *, is_sitemap: bool = False) -> tuple[ParsedDocument | None, str]:
         """What a page's content is; a document, or None and the reason why the parser has none."""
         content_type = response.header("content-type")
         kind = media_type_of(content_type)
-        if kind not in DOCUMENT_TYPES:
+        if kind not in READ_TYPES and not is_sitemap:
             return ParsedDocument(ParseKind.UNKNOWN_TYPE, media_type=kind), ""
         job = ParseJob(
             response.url, response.body, content_type, response.all("x-robots-tag"), response.all("link"),
-            self.product_token,
+            self.product_token, is_sitemap,
         )  # fmt: skip
         try:
             return await self._parser.parse(job), ""

@@ -17,6 +17,7 @@ class ParseJob(msgspec.Struct, frozen=True, array_like=True):
     x_robots_tag: tuple[str, ...] = ()  # every X-Robots-Tag header line
     link: tuple[str, ...] = ()  # every Link header line
     product_token: str = "jird"  # names that robots directives may be addressed to
+    is_sitemap: bool = False  # it was asked for as a sitemap: whatever its type, only locations are read from it
 
 
 class ParseKind(IntEnum):
@@ -26,6 +27,29 @@ class ParseKind(IntEnum):
     UNKNOWN_TYPE = 2  # not text/html, application/xhtml+xml or text/plain (J155)
     CHALLENGE = 3  # a captcha or challenge page (U51)
     TOO_COMPLEX = 4  # a limit of J161 that loses no text is not this; a document that cannot be read safely is
+    SITEMAP = 5  # a sitemap or feed (J122)
+
+
+class Location(msgspec.Struct, frozen=True, array_like=True):
+    """A URL that a sitemap or feed names, and what it says of it; nothing of that is believed without need."""
+
+    url: str  # canonical
+    modified_s: float | None = None  # lastmod, pubDate, updated
+    priority: float | None = None  # 0 to 1
+    frequency: str = ""  # changefreq: always, hourly, daily, weekly, monthly, yearly, never
+
+
+class Sitemap(msgspec.Struct, frozen=True, array_like=True):
+    """What a sitemap or feed holds."""
+
+    format: str = ""  # urlset, sitemapindex, text, rss or atom
+    is_index: bool = False  # its locations are sitemaps
+    locations: tuple[Location, ...] = ()  # distinct, in order, at most SITEMAP_LOCATIONS_MAX (J123)
+    foreign: int = 0  # locations on other origins, left out (J124)
+    refused: int = 0  # locations that are no URL, or hold markup
+    repeated: int = 0
+    is_cut: bool = False  # by a limit, or broken off
+    refusal: str = ""  # why it is none; everything else is empty then
 
 
 class ParsedDocument(msgspec.Struct, frozen=True, array_like=True):
@@ -49,3 +73,4 @@ class ParsedDocument(msgspec.Struct, frozen=True, array_like=True):
     published_s: float | None = None
     truncated: tuple[str, ...] = ()  # names of the limits that were met
     message: str = ""
+    sitemap: Sitemap | None = None  # of the kind SITEMAP

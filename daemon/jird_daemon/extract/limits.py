@@ -21,6 +21,12 @@ IMAGE_ALT_CHARS_MAX = 1_024
 # Markers of code inside paragraphs are the most frequent; a reference page of 2 MB has about 20,000.
 MARKERS_MAX = 50_000
 
+# J123: of a sitemap, after every decoding; the rest of a longer one is not read.
+SITEMAP_BYTES_MAX = 4 * 1024 * 1024
+SITEMAP_LOCATIONS_MAX = 50_000
+# J123: indexes within each other.
+SITEMAP_DEPTH_MAX = 3
+
 LIMITS = {
     "document_nodes": DOCUMENT_NODES_MAX,
     "document_depth": DOCUMENT_DEPTH_MAX,
@@ -32,4 +38,7 @@ LIMITS = {
     "document_images": IMAGES_MAX,
     "document_markers": MARKERS_MAX,
     "anchor_chars": ANCHOR_CHARS_MAX,
+    "sitemap_body_bytes": SITEMAP_BYTES_MAX,
+    "sitemap_location_limit": SITEMAP_LOCATIONS_MAX,
+    "sitemap_depth_limit": SITEMAP_DEPTH_MAX,
 }

@@ -5,6 +5,11 @@ XHTML = "application/xhtml+xml"
 PLAIN = "text/plain"
 # J155: exactly these; what merely contains their names is something else.
 DOCUMENT_TYPES = frozenset({HTML, XHTML, PLAIN})
+# Not indexed, but read for links when the document turns out to be a feed or a sitemap (RFC 7303, RFC 4287).
+FEED_TYPES = frozenset(
+    {"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/xml", "text/xml"}
+)
+READ_TYPES = DOCUMENT_TYPES | FEED_TYPES
 
 # A media type has two tokens of at most 127 characters (RFC 6838 section 4.2).
 MEDIA_TYPE_CHARS_MAX = 255

@@ -15,6 +15,7 @@ from jird_daemon.extract.links import LinkReader
 from jird_daemon.extract.metadata import Metadata
 from jird_daemon.extract.native_walk import walk_page
 from jird_daemon.extract.nesting import guard
+from jird_daemon.extract.sitemap import read_sitemap
 from jird_daemon.extract.tree import PageTree
 from jird_daemon.extract.walk import UNWANTED
 from jird_daemon.store.text_pile import MarkerKind, encode_marked, encoded_digest
@@ -36,9 +37,12 @@ def parse_page(job: ParseJob, now_s: float) -> ParsedDocument:
         now_s: Current time in unix seconds, for `unavailable_after` and dates that lie ahead.
 
     Returns:
-        The document; of other media types than J155's only the type, of a challenge page all that is known of it.
+        The document; of other media types than J155's only the type, of a challenge page all that is known of it, of a
+        sitemap or feed its locations.
     """
     media_type = media.media_type_of(job.content_type)
+    if job.is_sitemap or media_type in media.FEED_TYPES:
+        return _parse_sitemap(job, media_type)
     if media_type not in media.DOCUMENT_TYPES:
         return ParsedDocument(
             ParseKind.UNKNOWN_TYPE, media_type, message=f"media type {media_type or 'not stated'} is not indexed"
@@ -47,6 +51,15 @@ def parse_page(job: ParseJob, now_s: float) -> ParsedDocument:
     if media_type == media.PLAIN:
         return _parse_plain(job, media_type, decoded, now_s)
     return _parse_html(job, media_type, decoded, now_s)
+
+
+def _parse_sitemap(job: ParseJob, media_type: str) -> ParsedDocument:
+    sitemap = read_sitemap(job.body, job.url, job.content_type, is_own_origin=job.is_sitemap)
+    if not sitemap.refusal:
+        return ParsedDocument(ParseKind.SITEMAP, media_type, sitemap=sitemap)
+    if job.is_sitemap:
+        return ParsedDocument(ParseKind.TOO_COMPLEX, media_type, message=f"not a sitemap: {sitemap.refusal}")
+    return ParsedDocument(ParseKind.UNKNOWN_TYPE, media_type, message=f"{media_type} is not indexed: {sitemap.refusal}")
 
 
 def _parse_plain(job: ParseJob, media_type: str, decoded: DecodedText, now_s: float) -> ParsedDocument:

@@ -21,6 +21,7 @@ from jird_daemon.store.tables import (
     WAITING,
     OriginState,
     Row,
+    RowKind,
     RowState,
     Run,
     RunOrigin,
@@ -159,7 +160,14 @@ class FrontierBatch:
         delta.end = delta.end or (state, reason)
 
     def discover(
-        self, run_id: int, urls: Iterable[str], depth: int, *, lane: Lane = Lane.ORDINARY, redirects: int = 0
+        self,
+        run_id: int,
+        urls: Iterable[str],
+        depth: int,
+        *,
+        lane: Lane = Lane.ORDINARY,
+        redirects: int = 0,
+        kind: RowKind = RowKind.PAGE,
     ) -> int:
         """Queue URLs that the run has not seen yet, up to its ceiling; what is above is counted as dropped (J128-J131).
 
@@ -169,6 +177,7 @@ class FrontierBatch:
             depth: Links from a seed.
             lane: Which lane they wait in.
             redirects: Hops in a row that led here.
+            kind: What they are asked for as.
 
         Returns:
             How many are new.
@@ -184,7 +193,10 @@ class FrontierBatch:
             if added >= room:
                 dropped += 1
                 continue
-            self._add_row(key, self._origin_id(url), depth, lane, redirects)
+            place = sequence_of(depth, url_id)
+            self._add_row(
+                key, Row(RowState.QUEUED, depth, self._origin_id(url), lane, place, redirects=redirects, kind=kind)
+            )
             added += 1
         delta.add("discovered", added)
         delta.add("queued", added)
@@ -237,6 +249,11 @@ class FrontierBatch:
             origin.state, patience=pace.patience, rate_limit_steps=pace.rate_limit_steps, is_slowing=pace.is_slowing
         )
         self._origin_states[origin_id] = state
+
+    def note_sitemaps(self, run_id: int, origin_id: int) -> None:
+        """Remember that the sitemaps that an origin announces are in the run's frontier."""
+        origin = self._origin(run_id, origin_id)
+        origin.state = replace(origin.state, are_sitemaps_known=True)
 
     def sweep(self, run_id: int, origin_id: int, exit_code: int) -> int:
         """Fail queued rows of an origin that was set aside, at most ROWS_PER_STEP; returns how many (U145)."""
@@ -322,9 +339,8 @@ class FrontierBatch:
         self._new_rows.append(key)
         return True
 
-    def _add_row(self, key: tuple[int, int], origin_id: int, depth: int, lane: Lane, redirects: int) -> None:
+    def _add_row(self, key: tuple[int, int], row: Row) -> None:
         run_id, url_id = key
-        row = Row(RowState.QUEUED, depth, origin_id, lane, sequence_of(depth, url_id), redirects=redirects)
         self.txn.put(ROWS, key, row)
         self._new_rows.append(key)
         self._enter_queue(run_id, url_id, row)

@@ -43,6 +43,8 @@ def counts_message(run: Run, in_flight: int) -> crawl_pb.CrawlCounts:
         received_bytes=counts.received_bytes,
         discovered_count=counts.discovered,
         exit_code_counts=counts.exit_codes,
+        sitemap_count=counts.sitemaps,
+        foreign_location_count=counts.foreign_locations,
     )
 
 

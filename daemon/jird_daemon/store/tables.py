@@ -182,6 +182,8 @@ class RunCounts(msgspec.Struct, frozen=True, array_like=True):
     received_bytes: int = 0
     discovered: int = 0
     exit_codes: dict[int, int] = {}
+    sitemaps: int = 0  # read successfully (J84)
+    foreign_locations: int = 0  # named by sitemaps, on other origins, left out (J124)
 
 
 class Run(msgspec.Struct, frozen=True, array_like=True):
@@ -212,6 +214,13 @@ class RowState(IntEnum):
     SKIPPED = 5
 
 
+class RowKind(IntEnum):
+    """What a URL is asked for as."""
+
+    PAGE = 0
+    SITEMAP = 1  # `depth` counts the indexes that led to it
+
+
 class Row(msgspec.Struct, frozen=True, array_like=True):
     """One URL in one run; also the run's memory of what it has seen."""
 
@@ -223,7 +232,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     not_before_ms: int = 0  # key in waiting while WAITING
     attempts: int = 0
     redirects: int = 0  # hops that led here in a row
-    kind: int = 0  # 0 page, 1 sitemap
+    kind: RowKind = RowKind.PAGE
     exit_code: int = 0  # of the last action in this run
 
 
@@ -235,6 +244,7 @@ class RunOrigin(msgspec.Struct, frozen=True, array_like=True):
     patience: int = 5  # U140; 0: set aside for the run
     rate_limit_steps: int = 2  # p of the politeness delay, U96
     is_slowing: bool = False  # a 429 was met: p no longer falls (U98)
+    are_sitemaps_known: bool = False  # those that its robots.txt names are in the frontier (J120)
 
 
 class OriginState(msgspec.Struct, frozen=True, array_like=True):

@@ -493,6 +493,9 @@ async def test_status_holds_no_secret_seed_or_path(serving: Serving, filled: Pat
         ("robots_line_chars", 8_192),
         ("robots_cache_capacity", 128),
         ("page_body_bytes", 4_194_304),  # J127
+        ("sitemap_body_bytes", 4_194_304),
+        ("sitemap_location_limit", 50_000),
+        ("sitemap_depth_limit", 3),
         ("frontier_error_chars", 4_096),  # J153
         ("document_tokens", 50_000),  # J157
         ("term_chars", 128),

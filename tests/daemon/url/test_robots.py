@@ -197,6 +197,14 @@ def test_sitemap_lines_belong_to_no_group() -> None:
     assert policy.sitemaps == ("https://h.org/a.xml", "https://h.org/b.xml")
 
 
+def test_sitemap_lines_over_the_line_limit_are_ignored() -> None:
+    """J121."""
+    policy = RobotsPolicy.parse(
+        b"Sitemap: https://h.org/a" + b" " * 8_192 + b"#b\nSitemap: https://h.org/c" + b"d" * 8_192
+    )
+    assert policy.sitemaps == ("https://h.org/a",)
+
+
 def test_sitemap_above_4096_characters_is_left_out() -> None:
     """J146."""
     assert RobotsPolicy.parse(b"Sitemap: https://h.org/" + b"a" * 4_096).sitemaps == ()
