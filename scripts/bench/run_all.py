@@ -1,9 +1,10 @@
 """Run every benchmark of this folder one after the other, or those that are named: `make bench BENCH=name`.
 
-The beginning of a name is enough (`extract` for extraction).
+The beginning of a name is enough (`extract` for extraction, `ranking` for ranking-bench). Variables of make's command
+line reach the benchmark: `make bench BENCH=ranking N=5000`.
 
-A benchmark is a program NAME.py here that runs without arguments in a reasonable time, takes options for other sizes,
-and ends with measure.report(). Arguments after `--` go to each of them.
+A benchmark is a program here, named as it is with underscores for dashes, that runs without arguments in a reasonable
+time, takes options for other sizes, and ends with measure.report(). Arguments after `--` go to each of them.
 """
 
 import argparse
@@ -17,8 +18,9 @@ NOT_BENCHMARKS = {"run_all", "measure", "corpus"}
 
 def _complete(beginning: str, names: list[str]) -> str | None:
     """Give the benchmark of this name, or the only one whose name begins so."""
-    if (FOLDER / f"{beginning}.py").is_file():
-        return beginning
+    for name in (beginning, f"{beginning}-bench"):
+        if name in names:
+            return name
     found = [name for name in names if name.startswith(beginning)]
     return found[0] if len(found) == 1 else None
 
@@ -33,7 +35,7 @@ def _split_options(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 def main() -> int:
     """Run them; the exit code is 1 if any failed."""
-    names = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in NOT_BENCHMARKS)
+    names = sorted(path.stem.replace("_", "-") for path in FOLDER.glob("*.py") if path.stem not in NOT_BENCHMARKS)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"benchmarks: {', '.join(names)}")
     own, options = _split_options(sys.argv[1:])
@@ -43,7 +45,8 @@ def main() -> int:
         parser.error(f"there is no such benchmark; there are: {', '.join(names)}")
     failed = []
     for name in wanted or names:
-        command = [sys.executable, str(FOLDER / f"{name}.py"), *options]
+        command = [sys.executable, str(FOLDER / f"{name.replace('-', '_')}.py"), *options]
+        print(f"\n== {name}", flush=True)
         if subprocess.run(command, check=False).returncode != 0:
             failed.append(name)
     if failed:

@@ -16,9 +16,9 @@ from texts.flat import Exact, FlatText
 from texts.queries import CLASSES, DrawnQuery
 
 OURS, MEASURE_OF_ALL = "qix", "tantivy"
-SLOW_SAMPLE = 20
+SLOW_SAMPLE = 10
 """Queries of each class that slow engines get."""
-SLOW_REPEATS = 2
+SLOW_REPEATS = 1
 STATISTICS = {"mean": -1.0, "p50": 0.50, "p95": 0.95, "p99": 0.99}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from engines.environment import PACKAGES, peer_python
 from measure import RESULTS, ROOT, memory_bytes
@@ -106,16 +106,25 @@ def index_of(kind: EngineKind, text: Path, digest: str) -> BuiltIndex:
     return built
 
 
-def build_index(kind: EngineKind, text: Path, folder: Path) -> BuiltIndex:
+def build_index(kind: EngineKind, text: Path, folder: Path, pipe: IO[bytes] | None = None) -> BuiltIndex:
     """Build an index in an empty folder, in a process of its own, and measure it.
+
+    Args:
+        kind: The engine.
+        text: What to index; with a pipe, only its name.
+        folder: Where to.
+        pipe: What to read the text from instead of a file, for texts that are larger than a disk should hold.
 
     Raises:
         subprocess.CalledProcessError: The engine failed; it has said why.
     """
     print(f"building {kind.name}'s index of {text}", file=sys.stderr, flush=True)
-    command = [str(_python(kind)), str(_WORKER), kind.name, "build", str(text), str(folder)]
+    source = "/dev/stdin" if pipe else str(text.resolve())
+    command = [str(_python(kind)), str(_WORKER), kind.name, "build", source, str(folder.resolve())]
     peak = 0
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=_environment()) as process:
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=_environment()
+    ) as process:
         while process.poll() is None:
             peak = max(peak, memory_bytes([process.pid]))
             time.sleep(_MEMORY_SAMPLE_S)
@@ -132,7 +141,7 @@ class EngineProcess:
 
     def __init__(self, kind: EngineKind, folder: Path) -> None:
         self.kind = kind
-        command = [str(_python(kind)), str(_WORKER), kind.name, "serve", str(folder)]
+        command = [str(_python(kind)), str(_WORKER), kind.name, "serve", str(folder.resolve())]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=_environment()
         )

@@ -82,14 +82,18 @@ def _exact(line: str, k: int) -> Exact:
     return Exact(int(count), pairs[:k], dict(pairs))
 
 
-def flatten(text: Path) -> FlatText:
+def flatten(text: Path, above: Path | None = None) -> FlatText:
     """Make the arrays of a text, or open them if they were made from the same bytes before.
+
+    Args:
+        text: One document a line.
+        above: The folder that the arrays' folder lies in; None: the data folder.
 
     Raises:
         TextError: There is no token in it, or it cannot be read.
     """
     digest = file_digest(text)
-    folder = data_folder() / "flat" / digest
+    folder = (above or data_folder() / "flat") / digest
     if not folder.exists():
         draft = folder.with_name(f"{digest}.draft")
         shutil.rmtree(draft, ignore_errors=True)

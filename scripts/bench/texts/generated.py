@@ -22,9 +22,9 @@ def generator(documents: int, seed: int, mean_tokens: int = MEAN_TOKENS) -> list
     return [str(program("zipf", "zipf.c")), str(documents), str(seed), str(mean_tokens)]
 
 
-def make_generated(path: Path, documents: int, seed: int) -> None:
+def make_generated(path: Path, documents: int, seed: int, mean_tokens: int = MEAN_TOKENS) -> None:
     """Write a generated text, unless it is there."""
-    command = generator(documents, seed)
+    command = generator(documents, seed, mean_tokens)
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)

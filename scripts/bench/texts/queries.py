@@ -6,7 +6,7 @@ find something, and each word's frequency is drawn first, so that common, middli
 """
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,19 +59,21 @@ def kind_of(query_class: str) -> str:
     raise ValueError(f"class {query_class!r} is unknown; it must begin with {', '.join(KINDS)}")
 
 
-def draw_queries(text: FlatText, seed: int, per_class: int = PER_CLASS) -> list[DrawnQuery]:
-    """Draw `per_class` different queries of each class; the same seed gives the same.
+def draw_queries(
+    text: FlatText, seed: int, per_class: int = PER_CLASS, classes: Mapping[str, tuple[int, int]] = CLASSES
+) -> list[DrawnQuery]:
+    """Draw `per_class` different queries of each class (least and most words); the same seed gives the same.
 
     Raises:
         TextError: The text is too small for so many.
     """
     chance, found = random.Random(seed), list[DrawnQuery]()
-    for query_class in CLASSES:
+    for query_class, lengths in classes.items():
         seen = set[tuple[str, ...]]()
         for _ in range(_TRIES * per_class):
             if len(seen) == per_class:
                 break
-            words = _draw(text, chance, query_class)
+            words = _draw(text, chance, kind_of(query_class), chance.randint(*lengths))
             if words and words not in seen:
                 seen.add(words)
                 found.append(DrawnQuery(str(len(found)), query_class, words))
@@ -80,13 +82,12 @@ def draw_queries(text: FlatText, seed: int, per_class: int = PER_CLASS) -> list[
     return found
 
 
-def _draw(text: FlatText, chance: random.Random, query_class: str) -> tuple[str, ...]:
+def _draw(text: FlatText, chance: random.Random, kind: str, count: int) -> tuple[str, ...]:
     """The words of one query, or none if the document drawn has not enough."""
     tokens = text.tokens_of(chance.randrange(text.document_count))
-    count = chance.randint(*CLASSES[query_class])
     if len(tokens) < max(count, DOCUMENT_TOKENS_MIN):
         return ()
-    if query_class == "phrase":
+    if kind == "phrase":
         start = chance.randrange(len(tokens) - count + 1)
         chosen = tokens[start : start + count]
         is_good = max(map(text.df, chosen)) >= min(PHRASE_DF_MIN, text.document_count)

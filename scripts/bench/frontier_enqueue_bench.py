@@ -1,0 +1,52 @@
+"""URLS discovered in one transaction, new ones first, then ROUNDS times the same again."""
+
+import sys
+import time
+
+from jird_daemon.frontier.batch import FrontierBatch, SeenRows
+from jird_daemon.frontier.runs import RunPlan, start_run
+from jird_daemon.store import Store
+from jird_daemon.store.tables import Scope
+from measure import report
+from stores.filled import latency_figures, scratch_folder, times_us
+from stores.parameters import Number, read_parameters
+
+HOSTS = 100
+NOW_S = 1_750_000_000.0
+
+
+def main() -> int:
+    """Measure and report."""
+    given = read_parameters(__doc__, URLS=Number(50_000, "discovered"), ROUNDS=Number(10, "repetitions"))
+    count = given["URLS"]
+    urls = [f"https://host{number % HOSTS}.test/page/{number}" for number in range(count)]
+    with scratch_folder() as folder:
+        store, seen = Store.open(folder), SeenRows()
+        with store.write() as txn:
+            run_id = start_run(txn, RunPlan((urls[0],), 3, count, Scope.OPEN, 2 * count), NOW_S, 10).run_id
+
+        def enqueue() -> int:
+            with store.write() as txn:
+                batch = FrontierBatch(txn, seen, NOW_S)
+                added = batch.discover(run_id, urls, 1)
+                batch.flush()
+            batch.committed()
+            return added
+
+        start = time.perf_counter()
+        added = enqueue()
+        new_s = time.perf_counter() - start
+        assert added >= count - 1, f"{added} of {count} URLs were new"
+        known_us = times_us(given["ROUNDS"], enqueue)
+        store.close()
+    figures = {
+        "new_urls_per_second": count / new_s,
+        "known_urls_per_second": count * len(known_us) / (sum(known_us) / 1e6),
+        **latency_figures("known_batch", known_us),
+    }
+    report("frontier-enqueue-bench", {**given, "hosts": HOSTS}, figures)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
