@@ -40,7 +40,7 @@ static void encode_again(const qix_block *block, bool is_tail, int64_t previous)
 static void read_in_steps(qix_reader r, int64_t previous, const qix_block *whole)
 {
     qix_block open;
-    if (qix_block_open(&r, previous, DOC_COUNT, &open))
+    if (qix_block_open(&r, &open) || qix_block_docids(&open, previous, DOC_COUNT))
         abort();
     for (uint32_t i = 0; i < open.count; i++)
         if (open.docids[i] != whole->docids[i] || qix_block_tf(&open, i) != whole->tfs[i] ||

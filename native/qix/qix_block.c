@@ -80,19 +80,18 @@ bool qix_tail_encode(qix_bytes *out, int64_t previous, const qix_block *block)
     return true;
 }
 
-static const char *decode_bitmap(qix_reader *r, int64_t previous, uint32_t *ret_docids)
+static const char *decode_bitmap(const qix_reader *r, int64_t previous, uint32_t *ret_docids)
 {
-    const uint8_t *head, *bits;
-    if (!qix_read_bytes(r, 2, &head) || !qix_read_bytes(r, qix_load_u16(head), &bits))
-        return "bitmap ends too early";
-    uint32_t bytes = qix_load_u16(head), found = 0;
-    for (uint32_t at = 0; at < bytes; at += 8) {
+    const uint8_t *bits = r->pos;
+    uint64_t bytes = qix_left(r);
+    uint32_t found = 0;
+    for (uint64_t at = 0; at < bytes; at += 8) {
         uint8_t part[8] = {0};
         memcpy(part, bits + at, bytes - at < 8 ? bytes - at : 8);
         for (uint64_t word = qix_load_u64(part); word; word &= word - 1) {
             if (found == QIX_BLOCK)
                 return "bitmap has more than 128 documents";
-            ret_docids[found++] = (uint32_t)(previous + 1 + at * 8 + (uint32_t)__builtin_ctzll(word));
+            ret_docids[found++] = (uint32_t)(previous + 1 + (int64_t)at * 8 + __builtin_ctzll(word));
         }
     }
     return found == QIX_BLOCK ? NULL : "bitmap has fewer than 128 documents";
@@ -107,10 +106,10 @@ static bool sum_fits(const qix_packed *packed, int64_t previous)
     return most <= UINT32_MAX;
 }
 
-static const char *decode_gaps(qix_reader *r, int64_t previous, uint32_t doc_count, uint32_t *ret_docids)
+static const char *decode_gaps(qix_reader r, int64_t previous, uint32_t doc_count, uint32_t *ret_docids)
 {
     qix_packed packed;
-    if (!qix_packed_open(r, &packed) || !qix_packed_read(&packed, ret_docids))
+    if (!qix_packed_open(&r, &packed) || !qix_packed_read(&packed, ret_docids))
         return "packed documents break the format";
     if (sum_fits(&packed, previous)) {
         qix_kernels()->sum_gaps(ret_docids, (uint32_t)(previous + 1));
@@ -127,18 +126,31 @@ static const char *decode_gaps(qix_reader *r, int64_t previous, uint32_t doc_cou
     return ret_docids[QIX_BLOCK - 1] < doc_count ? NULL : "docid is not below the document count";
 }
 
-const char *qix_block_open(qix_reader *r, int64_t previous, uint32_t doc_count, qix_block *ret_block)
+/* The bytes of a block's docids: of a bitmap the bits alone. */
+static bool find_docids(qix_reader *r, uint8_t kind, qix_reader *ret_docids)
+{
+    const uint8_t *start = r->pos, *head;
+    qix_packed packed;
+    if (kind == QIX_BLOCK_BITMAP) {
+        if (!qix_read_bytes(r, 2, &head) || !qix_read_bytes(r, qix_load_u16(head), &start))
+            return false;
+    } else if (!qix_packed_open(r, &packed)) {
+        return false;
+    }
+    *ret_docids = (qix_reader){start, r->pos};
+    return true;
+}
+
+const char *qix_block_open(qix_reader *r, qix_block *ret_block)
 {
     const uint8_t *head;
     if (!qix_read_bytes(r, 3, &head) || head[0] > QIX_BLOCK_BITMAP || head[1] > QIX_BLOCK_LENGTHS)
         return "unknown kind of block";
-    const char *reason = head[0] == QIX_BLOCK_BITMAP ? decode_bitmap(r, previous, ret_block->docids)
-                                                     : decode_gaps(r, previous, doc_count, ret_block->docids);
-    if (reason)
-        return reason;
-    if (ret_block->docids[QIX_BLOCK - 1] >= doc_count)
-        return "docid is not below the document count";
+    ret_block->kind = head[0];
+    if (!find_docids(r, head[0], &ret_block->packed_docids))
+        return "docids of a block end too early";
     ret_block->count = QIX_BLOCK;
+    ret_block->has_docids = false;
     ret_block->is_whole = false;
     ret_block->has_codes = head[1] == QIX_BLOCK_LENGTHS;
     ret_block->base = head[2];
@@ -147,6 +159,17 @@ const char *qix_block_open(qix_reader *r, int64_t previous, uint32_t doc_count, 
     if (ret_block->has_codes && !qix_packed_open(r, &ret_block->packed_codes))
         return "packed length codes break the format";
     return r->pos == r->end ? NULL : "bytes follow a block";
+}
+
+const char *qix_block_docids(qix_block *block, int64_t previous, uint32_t doc_count)
+{
+    const char *reason = block->kind == QIX_BLOCK_BITMAP
+                             ? decode_bitmap(&block->packed_docids, previous, block->docids)
+                             : decode_gaps(block->packed_docids, previous, doc_count, block->docids);
+    if (!reason && block->docids[QIX_BLOCK - 1] >= doc_count)
+        reason = "docid is not below the document count";
+    block->has_docids = !reason;
+    return reason;
 }
 
 const char *qix_block_fill(qix_block *block)
@@ -189,7 +212,9 @@ uint8_t qix_block_code(const qix_block *block, uint32_t i)
 
 const char *qix_block_decode(qix_reader *r, int64_t previous, uint32_t doc_count, qix_block *ret_block)
 {
-    const char *reason = qix_block_open(r, previous, doc_count, ret_block);
+    const char *reason = qix_block_open(r, ret_block);
+    if (!reason)
+        reason = qix_block_docids(ret_block, previous, doc_count);
     return reason ? reason : qix_block_fill(ret_block);
 }
 
@@ -212,6 +237,7 @@ const char *qix_tail_decode(qix_reader *r, int64_t previous, uint32_t doc_count,
     }
     ret_block->count = count;
     ret_block->has_codes = false;
+    ret_block->has_docids = true;
     ret_block->is_whole = true;
     ret_block->any_tf = any_tf;
     return r->pos == r->end ? NULL : "bytes follow a block";

@@ -15,9 +15,12 @@ typedef struct {
     uint32_t codes[QIX_BLOCK]; /* length codes; set by decoders only if has_codes */
     uint32_t count;
     bool has_codes;
+    bool has_docids; /* they are decoded */
     bool is_whole;   /* tfs (and codes, if it has them) are decoded, not the docids alone */
+    uint8_t kind;    /* of packed_docids */
     uint8_t base;    /* of the packed codes */
     uint32_t any_tf; /* all tfs or-ed: below 256 if no tf is above 255 */
+    qix_reader packed_docids;
     qix_packed packed_tfs, packed_codes;
 } qix_block;
 
@@ -25,10 +28,11 @@ typedef struct {
 bool qix_block_encode(qix_bytes *out, int64_t previous, const qix_block *block, bool with_lengths);
 bool qix_tail_encode(qix_bytes *out, int64_t previous, const qix_block *block);
 
-/* `doc_count` bounds the docids. The reader must hold the block and nothing else. qix_block_open decodes the docids and
- * finds where the rest is, which qix_block_fill decodes; qix_block_decode does both, and so does qix_tail_decode. An open
- * block points into the bytes. */
-const char *qix_block_open(qix_reader *r, int64_t previous, uint32_t doc_count, qix_block *ret_block);
+/* `doc_count` bounds the docids. The reader must hold the block and nothing else. qix_block_open finds where the
+ * parts are; qix_block_docids decodes the docids, qix_block_fill the rest; qix_block_decode does all, and so does
+ * qix_tail_decode. An open block points into the bytes. */
+const char *qix_block_open(qix_reader *r, qix_block *ret_block);
+const char *qix_block_docids(qix_block *block, int64_t previous, uint32_t doc_count);
 const char *qix_block_fill(qix_block *block);
 /* The frequency (0: the bytes break the format) and, if the block has codes, the length code of one posting of a block
  * that is not whole. */

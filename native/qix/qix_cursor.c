@@ -50,8 +50,14 @@ void qix_cursor_open(qix_run *run, qix_cursor *c, const qix_term *term)
         open_short(run, c);
 }
 
-/* The first block from `from` whose last document is >= target, or block_count: gallop, then halve. */
-static uint32_t find_block(const qix_list *list, uint32_t from, uint32_t target)
+void qix_cursor_rewind(qix_cursor *c)
+{
+    c->has_begun = false;
+    c->block_index = QIX_NO_BLOCK;
+    c->bound_block = 0;
+}
+
+uint32_t qix_list_find(const qix_list *list, uint32_t from, uint32_t target)
 {
     uint32_t step = 1, low = from, high = from;
     while (high < list->block_count && qix_list_last(list, high) < target) {
@@ -84,7 +90,7 @@ uint32_t qix_cursor_seek(qix_run *run, qix_cursor *c, uint32_t target)
         return end_cursor(c);
     uint32_t index = 0;
     if (c->list.is_long) {
-        index = find_block(&c->list, c->block_index == QIX_NO_BLOCK ? 0 : c->block_index, target);
+        index = qix_list_find(&c->list, c->block_index == QIX_NO_BLOCK ? 0 : c->block_index, target);
         if (index == c->list.block_count)
             return end_cursor(c);
     }
@@ -116,7 +122,7 @@ double qix_pairs_norm(const qix_ranker *ranker, const uint8_t *pairs)
 static double blocks_norm(qix_run *run, qix_cursor *c, uint32_t lo, uint32_t hi)
 {
     const qix_list *list = &c->list;
-    uint32_t block = find_block(list, c->bound_block, lo);
+    uint32_t block = qix_list_find(list, c->bound_block, lo);
     c->bound_block = block;
     double highest = QIX_NO_MATCH;
     for (; block < list->block_count; block++) {

@@ -83,9 +83,13 @@ static inline uint32_t qix_run_fail(qix_run *run, qix_status status)
 
 /* Begin with a term's list; `term` is NULL if this segment has none. */
 void qix_cursor_open(qix_run *run, qix_cursor *cursor, const qix_term *term);
+/* Let targets begin again from 0. */
+void qix_cursor_rewind(qix_cursor *cursor);
 /* Load a block and stand before its first posting; false on a fault. */
 bool qix_cursor_load(qix_run *run, qix_cursor *cursor, uint32_t block);
 uint32_t qix_cursor_seek(qix_run *run, qix_cursor *cursor, uint32_t target);
+/* The first block from `from` whose last document is >= target, or block_count: gallop, then halve. */
+uint32_t qix_list_find(const qix_list *list, uint32_t from, uint32_t target);
 /* Highest frequency part of the postings that QIX_PAIRS pairs cover. */
 double qix_pairs_norm(const qix_ranker *ranker, const uint8_t *pairs);
 /* Highest frequency part of any posting in documents lo..hi, or QIX_NO_MATCH. */

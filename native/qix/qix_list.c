@@ -74,26 +74,56 @@ static void codes_of(const qix_segment *segment, qix_block *block)
         block->codes[i] = qix_code_of(segment, block->docids[i]);
 }
 
-qix_status qix_list_docids(const qix_list *list, uint32_t block, qix_block *ret_block, qix_fault *fault)
+/* NULL, or what is wrong: a long list says where each block ends. */
+static const char *check_last(const qix_list *list, uint32_t block, const qix_block *decoded)
+{
+    if (!list->is_long || decoded->docids[decoded->count - 1] == qix_list_last(list, block))
+        return NULL;
+    return "last document of a block is not its summary's";
+}
+
+qix_status qix_list_bytes(const qix_list *list, uint32_t block, qix_reader *ret_bytes, qix_fault *fault)
+{
+    if (!block_extent(list, list->bytes, list->block_offsets, block, ret_bytes))
+        return qix_corrupt(fault, qix_offset_of(list->segment, list->bytes.pos), "block offsets leave the list");
+    return list->is_hashed ? QIX_OK : qix_need(list->segment, ret_bytes->pos, qix_left(ret_bytes), fault);
+}
+
+qix_status qix_list_enter(const qix_list *list, uint32_t block, qix_block *ret_block, qix_fault *fault)
 {
     const qix_segment *segment = list->segment;
     qix_reader r;
-    if (!block_extent(list, list->bytes, list->block_offsets, block, &r))
-        return qix_corrupt(fault, qix_offset_of(segment, list->bytes.pos), "block offsets leave the list");
-    qix_status status = list->is_hashed ? QIX_OK : qix_need(segment, r.pos, qix_left(&r), fault);
+    qix_status status = qix_list_bytes(list, block, &r, fault);
     if (status)
         return status;
     uint64_t at = qix_offset_of(segment, r.pos);
-    uint32_t doc_count = segment->info.doc_count;
-    uint32_t count = block + 1 < list->block_count || list->df % QIX_BLOCK == 0 ? QIX_BLOCK : list->df % QIX_BLOCK;
-    int64_t previous = block > 0 ? (int64_t)qix_list_last(list, block - 1) : -1;
-    const char *reason = count == QIX_BLOCK ? qix_block_open(&r, previous, doc_count, ret_block)
-                                            : qix_tail_decode(&r, previous, doc_count, count, ret_block);
-    if (!reason && list->is_long && ret_block->docids[count - 1] != qix_list_last(list, block))
-        reason = "last document of a block is not its summary's";
-    if (!reason && count < QIX_BLOCK)
+    uint32_t count = qix_list_count(list, block);
+    if (count == QIX_BLOCK) {
+        const char *reason = qix_block_open(&r, ret_block);
+        return reason ? qix_corrupt(fault, at, reason) : QIX_OK;
+    }
+    const char *reason = qix_tail_decode(&r, qix_list_previous(list, block), segment->info.doc_count, count, ret_block);
+    if (!reason)
+        reason = check_last(list, block, ret_block);
+    if (!reason)
         codes_of(segment, ret_block);
     return reason ? qix_corrupt(fault, at, reason) : QIX_OK;
+}
+
+qix_status qix_list_locate(const qix_list *list, uint32_t block, qix_block *entered, qix_fault *fault)
+{
+    if (entered->has_docids)
+        return QIX_OK;
+    const char *reason = qix_block_docids(entered, qix_list_previous(list, block), list->segment->info.doc_count);
+    if (!reason)
+        reason = check_last(list, block, entered);
+    return reason ? qix_corrupt(fault, qix_offset_of(list->segment, entered->packed_docids.pos), reason) : QIX_OK;
+}
+
+qix_status qix_list_docids(const qix_list *list, uint32_t block, qix_block *ret_block, qix_fault *fault)
+{
+    qix_status status = qix_list_enter(list, block, ret_block, fault);
+    return status ? status : qix_list_locate(list, block, ret_block, fault);
 }
 
 qix_status qix_list_fill(const qix_list *list, qix_block *block, qix_fault *fault)
@@ -126,13 +156,18 @@ qix_status qix_list_decode(const qix_list *list, uint32_t block, qix_block *ret_
     return status ? status : qix_list_fill(list, ret_block, fault);
 }
 
+qix_status qix_list_places(const qix_list *list, uint32_t block, qix_reader *ret_bytes, qix_fault *fault)
+{
+    if (!block_extent(list, list->positions, list->position_offsets, block, ret_bytes))
+        return qix_corrupt(fault, qix_offset_of(list->segment, list->positions.pos), "position offsets leave the list");
+    return qix_need(list->segment, ret_bytes->pos, qix_left(ret_bytes), fault);
+}
+
 qix_status qix_list_positions(const qix_list *list, uint32_t block, const qix_block *decoded,
                               qix_positions *ret_positions, qix_fault *fault)
 {
     qix_reader r;
-    if (!block_extent(list, list->positions, list->position_offsets, block, &r))
-        return qix_corrupt(fault, qix_offset_of(list->segment, list->positions.pos), "position offsets leave the list");
-    qix_status status = qix_need(list->segment, r.pos, qix_left(&r), fault);
+    qix_status status = qix_list_places(list, block, &r, fault);
     if (status)
         return status;
     const char *reason = qix_positions_open(r, decoded, ret_positions);

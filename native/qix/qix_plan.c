@@ -17,6 +17,11 @@ static bool is_or(const qix_query *query)
     return query->nodes[0].kind == QIX_NODE_OR;
 }
 
+static bool is_and(const qix_query *query)
+{
+    return query->nodes[0].kind != QIX_NODE_OR && qix_has_lists(query);
+}
+
 static bool is_any(const qix_query *query)
 {
     (void)query;
@@ -27,6 +32,7 @@ static bool is_any(const qix_query *query)
 static const plan plans[] = {
     {"term", is_one_term, qix_walk_term},
     {"or tree", is_or, qix_walk_or_tree},
+    {"and", is_and, qix_walk_and},
     {"tree", is_any, qix_walk_tree},
 };
 #define PLAN_COUNT ((uint32_t)(sizeof plans / sizeof *plans))

@@ -12,10 +12,14 @@ uint32_t qix_plan_pick(const qix_query *query);
 /* Walk the part that `s` is set to. */
 void qix_plan_walk(uint32_t index, qix_search_state *s);
 
+/* Whether the root has a child with a list that all matches are in (qix_and.c). */
+bool qix_has_lists(const qix_query *query);
+
 /* ---- the walks ---- */
 
 void qix_walk_term(qix_search_state *s);    /* qix_term.c */
 void qix_walk_or_tree(qix_search_state *s); /* qix_or_tree.c */
+void qix_walk_and(qix_search_state *s);     /* qix_and.c */
 void qix_walk_tree(qix_search_state *s);    /* qix_walk.c */
 
 #endif

@@ -120,13 +120,20 @@ typedef struct {
 } qix_list;
 
 qix_status qix_list_open(const qix_segment *segment, const qix_term *term, qix_list *ret_list, qix_fault *fault);
-/* A block in steps: its docids (all of a tail block), then the rest of the block, or of single postings of it. */
+/* A block in steps: where its parts are (of a tail block all), its docids, then the rest of the block, or of single
+ * postings of it. A block without length codes needs its docids for them. */
+qix_status qix_list_enter(const qix_list *list, uint32_t block, qix_block *ret_block, qix_fault *fault);
+qix_status qix_list_locate(const qix_list *list, uint32_t block, qix_block *entered, qix_fault *fault);
+/* The first two. */
 qix_status qix_list_docids(const qix_list *list, uint32_t block, qix_block *ret_block, qix_fault *fault);
 qix_status qix_list_fill(const qix_list *list, qix_block *block, qix_fault *fault);
 qix_status qix_list_posting(const qix_list *list, const qix_block *block, uint32_t i, uint32_t *ret_tf,
                             uint8_t *ret_code, qix_fault *fault);
 /* A whole block at once. */
 qix_status qix_list_decode(const qix_list *list, uint32_t block, qix_block *ret_block, qix_fault *fault);
+/* The bytes of a block's postings, and of its positions. */
+qix_status qix_list_bytes(const qix_list *list, uint32_t block, qix_reader *ret_bytes, qix_fault *fault);
+qix_status qix_list_places(const qix_list *list, uint32_t block, qix_reader *ret_bytes, qix_fault *fault);
 qix_status qix_list_positions(const qix_list *list, uint32_t block, const qix_block *decoded,
                               qix_positions *ret_positions, qix_fault *fault);
 
@@ -141,6 +148,18 @@ static inline uint32_t qix_list_last(const qix_list *list, uint32_t block)
 static inline double qix_list_kth(const qix_list *list, uint32_t i)
 {
     return qix_load_u16(list->pairs + QIX_KTH_OFFSET + 2 * i) / QIX_KTH_ONE;
+}
+
+/* Postings of a block. */
+static inline uint32_t qix_list_count(const qix_list *list, uint32_t block)
+{
+    return block + 1 < list->block_count || list->df % QIX_BLOCK == 0 ? QIX_BLOCK : list->df % QIX_BLOCK;
+}
+
+/* The docid before a block, or -1. */
+static inline int64_t qix_list_previous(const qix_list *list, uint32_t block)
+{
+    return block > 0 ? (int64_t)qix_list_last(list, block - 1) : -1;
 }
 
 static inline uint8_t qix_code_of(const qix_segment *segment, uint32_t docid)

@@ -25,7 +25,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
     ("query", "plan"),
     [
         (Term("common"), "term"),
-        (Term("common", fields=frozenset({Field.BODY})), "tree"),
+        (Term("common", fields=frozenset({Field.BODY})), "and"),
         (Or((Term("common"), And((Term("rare"), Term("common"))))), "or tree"),
     ],
 )

@@ -1,0 +1,47 @@
+/* A posting list that is asked about given documents: its blocks are decoded as far as the answers need.
+ *
+ * Questions come by ascending document, or after qix_probe_rewind. A fault is kept in the run, as by cursors. */
+#ifndef QIX_PROBE_H
+#define QIX_PROBE_H
+
+#include "qix_cursor.h"
+
+typedef struct {
+    const qix_cursor *cursor; /* of a term that this segment has */
+    uint32_t near;            /* the block of the last question */
+    uint32_t index;           /* of `block`, or QIX_NO_BLOCK */
+    uint32_t bound_block;     /* that bound_norm is of */
+    double bound_norm;
+    qix_block block; /* docids, once decoded, with QIX_DOC_END behind the last */
+} qix_probe;
+
+void qix_probe_open(qix_probe *probe, const qix_cursor *cursor);
+void qix_probe_rewind(qix_probe *probe);
+
+/* The block that would hold `docid`, or the list's block count. */
+uint32_t qix_probe_block(qix_probe *probe, uint32_t docid);
+
+/* Highest frequency part in a block (below the block count). */
+double qix_probe_norm(const qix_run *run, qix_probe *probe, uint32_t block);
+
+/* Enter a block; with its frequencies and length codes; with its docids. False on a fault. */
+bool qix_probe_enter(qix_run *run, qix_probe *probe, uint32_t block);
+bool qix_probe_fill(qix_run *run, qix_probe *probe, uint32_t block);
+bool qix_probe_locate(qix_run *run, qix_probe *probe, uint32_t block);
+
+/* The index of the first docid >= `docid` in a block that has its docids, or of the last one. */
+static inline uint32_t qix_probe_find(const qix_probe *probe, uint32_t docid)
+{
+    const uint32_t *at = probe->block.docids;
+    for (uint32_t half = QIX_BLOCK / 2; half > 0; half /= 2)
+        at += half & -(uint32_t)(at[half - 1] < docid); /* no branch, which would be a coin's toss */
+    return (uint32_t)(at - probe->block.docids);
+}
+
+/* Frequency of a posting of the block; 0 if its bytes break the format. */
+static inline uint32_t qix_probe_tf(const qix_probe *probe, uint32_t i)
+{
+    return probe->block.is_whole ? probe->block.tfs[i] : qix_block_tf(&probe->block, i);
+}
+
+#endif
