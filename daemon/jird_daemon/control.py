@@ -171,6 +171,17 @@ class ViewChanged(msgspec.Struct, frozen=True, tag=True):
     view: View
 
 
+class GuardFacts(msgspec.Struct, frozen=True):
+    """What the resource guards have seen and done since the process started."""
+
+    pauses: int = 0
+    paused_s: float = 0.0
+    reliefs: int = 0  # times that memory was freed before a pause
+    memory_bytes: int = 0  # of ingest and its parse workers
+    available_bytes: int = 0  # of the machine, or of the service's limit
+    commit_s: float = 0.0
+
+
 class Heartbeat(msgspec.Struct, frozen=True, tag=True):
     """ingest to serve, every HEARTBEAT_INTERVAL_S, from the crawl loop itself, so that a hung loop shows."""
 
@@ -185,6 +196,7 @@ class Heartbeat(msgspec.Struct, frozen=True, tag=True):
     parser_restarts: int = 0
     requests_per_second: float = 0.0
     waiting_reasons: dict[str, str] = {}  # origin to reason, at most 100
+    guards: GuardFacts = GuardFacts()
 
 
 Message = Call | Cancel

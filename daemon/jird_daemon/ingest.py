@@ -29,6 +29,7 @@ from jird_daemon.control import (
     Checkpoint,
     CollectGarbage,
     Compact,
+    GuardFacts,
     Heartbeat,
     ProbeParsers,
     Rebuild,
@@ -42,12 +43,12 @@ from jird_daemon.control import (
 )
 from jird_daemon.control_server import ControlServer, ProgressCallback
 from jird_daemon.crawler.crawler import Activity, Crawler
-from jird_daemon.crawler.disk_guard import DiskGuard
 from jird_daemon.errors import JirdError, NotReadyError, ShuttingDownError, WrongStateError
 from jird_daemon.extract.pool import ParsePool
 from jird_daemon.housekeeping import Housekeeping
 from jird_daemon.index.writer import IndexWriter
 from jird_daemon.log import get_logger
+from jird_daemon.resource_watch import ResourceWatch
 from jird_daemon.store import StateLock, Store
 from jird_daemon.store.env import INDEX_FOLDER
 from jird_daemon.store.garbage import collect_garbage
@@ -77,6 +78,7 @@ class Ingest:
         self._parsers: ParsePool | None = None
         self._crawler: Crawler | None = None
         self._housekeeping: Housekeeping | None = None
+        self._watch: ResourceWatch | None = None
         self._server: ControlServer | None = None
         self._ready = asyncio.Event()
         self._opened = asyncio.Event()  # `_open` has ended, well or not
@@ -184,6 +186,8 @@ class Ingest:
             _configure_log(settings)
             await new.start()
             new.set_guard(old.guard)
+            if self._watch is not None:
+                self._watch.take_up(settings)
             await new.runs.resume_running()
             if self._housekeeping is not None:
                 self._housekeeping.take_up(settings.content)
@@ -204,6 +208,7 @@ class Ingest:
         self._store = await asyncio.to_thread(
             lambda: Store.open(storage.state_dir, map_bytes=storage.max_metadata_bytes)
         )
+        self._watch = ResourceWatch(self._settings, self._store)
         self._index = IndexWriter(
             self._store,
             storage.state_dir / INDEX_FOLDER,
@@ -288,25 +293,23 @@ class Ingest:
             self._done.set()
 
     async def _beat(self, server: ControlServer) -> None:
-        guard: DiskGuard | None = None
         requests, then_s = 0, time.monotonic()
         while True:
             now_s = time.monotonic()
-            crawler = self._crawler
-            if crawler is None or self._store is None:
+            crawler, watch, parsers = self._crawler, self._watch, self._parsers
+            if crawler is None or watch is None or parsers is None:
                 server.send_heartbeat(Heartbeat())
             else:
-                guard = guard or DiskGuard(self._settings.storage.min_free_bytes)
-                crawler.set_guard(guard.check(crawler.guard, self._store.free_bytes))
+                watch.look(crawler, parsers.pids)
                 activity = crawler.activity()
                 rate = max(activity.requests - requests, 0) / max(now_s - then_s, 0.001)
                 requests, then_s = activity.requests, now_s
-                server.send_heartbeat(self._heartbeat(activity, rate))
+                server.send_heartbeat(self._heartbeat(activity, rate, parsers, watch.facts))
             await asyncio.sleep(HEARTBEAT_INTERVAL_S)
 
-    def _heartbeat(self, activity: Activity, requests_per_second: float) -> Heartbeat:
-        parsers = self._parsers
-        assert parsers is not None
+    def _heartbeat(
+        self, activity: Activity, requests_per_second: float, parsers: ParsePool, guards: GuardFacts
+    ) -> Heartbeat:
         counters = parsers.counters
         return Heartbeat(
             active_run_ids=activity.active_run_ids,
@@ -320,6 +323,7 @@ class Ingest:
             parser_restarts=max(counters.workers_started - self._settings.crawl.workers, 0),
             requests_per_second=requests_per_second,
             waiting_reasons=activity.waiting_reasons,
+            guards=guards,
         )
 
     async def _ready_crawler(self) -> Crawler:

@@ -8,7 +8,7 @@ from jird_cli.failure import FailureError
 from jird_cli.invocation import Invocation, json_option, pass_invocation
 
 if TYPE_CHECKING:
-    from jird.v1.status_service_pb2 import ProcessStatus, Status
+    from jird.v1.status_service_pb2 import GuardStatus, ProcessStatus, Status
 
 
 @click.command()
@@ -38,6 +38,7 @@ def _status(answer: "Status") -> str:
             ("generation", f"{index.generation}, durable up to {index.checkpoint_generation}"),
             ("crawler", runs or "idle"),
             ("guard", crawler.guard),
+            ("held back", _held_back(crawler.guards)),
             ("in flight", str(crawler.in_flight_count or "")),
             ("known", f"{store.url_count:,} URLs, {store.page_count:,} pages, {store.origin_count:,} origins"),
             ("content", f"{store.blob_count:,} blobs, {size(store.blob_bytes)}"),
@@ -48,6 +49,13 @@ def _status(answer: "Status") -> str:
     )
     head = ("process", "pid", "state", "memory", "restarts")
     return f"{text}\n\n{table(head, [_process(process) for process in answer.processes])}"
+
+
+def _held_back(guards: "GuardStatus") -> str:
+    """How often and how long the guards paused intake; empty when they never did."""
+    if not guards.pause_count:
+        return ""
+    return f"{guards.pause_count:,} times by guards, {guards.paused.ToSeconds():,} s in all"
 
 
 def _index_work(answer: "Status") -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jird.v1.crawl_service_pb2 import CrawlRunReason, CrawlRunState
-from jird.v1.status_service_pb2 import CrawlRunSummary, IndexStatus, Status
+from jird.v1.status_service_pb2 import CrawlRunSummary, GuardStatus, IndexStatus, Status
 from jird_client.exit_codes import exit_code_name
 from jird_client.plain_data import enum_name, iso_time, seconds
 from jird_settings import Web
@@ -85,11 +85,23 @@ def _crawler(status: Status) -> dict[str, Any]:
         "state": state,
         "is_running": crawler.is_running,
         "guard": crawler.guard,
+        "guards": _guards(crawler.guards),
         "in_flight": crawler.in_flight_count,
         "workers": crawler.parser_count,
         "worker_failures": crawler.parser_failure_count,
         "robots_cache": crawler.robots_cache_count,
         "host_deadlines": crawler.origin_deadline_count,
+    }
+
+
+def _guards(guards: GuardStatus) -> dict[str, Any]:
+    return {
+        "pauses": guards.pause_count,
+        "paused_s": guards.paused.ToMilliseconds() / 1_000,
+        "reliefs": guards.relief_count,
+        "memory_bytes": guards.memory_bytes,
+        "available_memory_bytes": guards.available_memory_bytes,
+        "commit_ms": guards.commit_time.ToMilliseconds() if guards.HasField("commit_time") else None,
     }
 
 

@@ -56,6 +56,14 @@ class Storage:
         256 * MIB,
         "Free bytes of the file system below which crawls are paused.",
     )
+    max_commit_ms: int = setting(
+        Integer(0, 10 * MINUTE_MS),
+        5_000,
+        "Time that writing a batch of pages may take in the middle of five before crawls are paused, milliseconds; "
+        "0 for any.",
+        ids="Y22",
+        env="JIRD_MAX_COMMIT_MS",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +204,22 @@ class Crawl:
         4 * MIB,
         "Largest page body, bytes after decoding; a larger one is refused.",
         ids="J127",
+    )
+    max_memory_bytes: int | None = setting(
+        Integer(0, 1024 * 1024 * MIB),
+        None,
+        "Memory of the crawl and its parse processes above which crawls are paused, bytes; unless set, half of the "
+        "machine's or of the service's limit; 0 for any.",
+        ids="Y20",
+        env="JIRD_CRAWL_MAX_MEMORY_BYTES",
+    )
+    min_available_bytes: int | None = setting(
+        Integer(0, 1024 * 1024 * MIB),
+        None,
+        "Memory that the machine, or the service's limit, must have left, bytes, or crawls are paused; unless set, an "
+        "eighth of it, at most 512 MiB.",
+        ids="Y20",
+        env="JIRD_CRAWL_MIN_AVAILABLE_BYTES",
     )
     skip_url_patterns: tuple[str, ...] = setting(
         Several(Text(r"[!-~]{1,500}", "a pattern of 1 to 500 characters"), 0, 1_000),

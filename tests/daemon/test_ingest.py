@@ -235,3 +235,25 @@ async def test_a_full_disk_pauses_intake_and_it_goes_on_by_itself(origin: Origin
         with pytest.raises(WrongStateError) as caught:
             await ingest.start(origin.url("/ok"))
         assert caught.value.reason == "INTAKE_PAUSED"
+
+
+async def test_short_memory_is_freed_first_then_pauses_intake_and_runs_stay_as_they_are(
+    origin: Origin, tmp_path: Path
+) -> None:
+    """Y20, Y21, Y22, YP20: what was stopped by hand stays so when the guard lets go, what ran goes on."""
+    site(origin, {"/": ("/a", "/b"), "/a": (), "/b": ()})
+    async with ingesting(origin, tmp_path, {"crawl": {"delay_ms": 600_000}}, fast=False) as ingest:
+        run_id = await ingest.start(origin.url("/"))
+        stopped_id = await ingest.start(origin.url("/b"))
+        await ingest.supervisor.call(StopCrawl(stopped_id), timeout_s=DEADLINE_S)
+        crawl = ingest.settings.crawl
+        short = dataclasses.replace(ingest.settings, crawl=dataclasses.replace(crawl, max_memory_bytes=1 << 20))
+        await ingest.supervisor.call(Reload(encode_settings(short)), timeout_s=DEADLINE_S)
+        await ingest.until(lambda: ingest.heartbeat.guard == "memory", "a heartbeat that names the guard")
+        assert (ingest.heartbeat.guards.reliefs, ingest.heartbeat.guards.pauses) == (1, 1)
+        assert ingest.run(run_id).state == RunState.RUNNING
+        await ingest.supervisor.call(Reload(encode_settings(ingest.settings)), timeout_s=DEADLINE_S)
+        await ingest.until(lambda: not ingest.heartbeat.guard, "the guard to let go")
+        assert ingest.heartbeat.guards.paused_s > 0
+        assert ingest.heartbeat.guards.memory_bytes > 1 << 20
+        assert (ingest.run(run_id).state, ingest.run(stopped_id).state) == (RunState.RUNNING, RunState.PAUSED)

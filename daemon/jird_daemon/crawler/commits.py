@@ -7,6 +7,7 @@ transaction is rolled back and each is tried alone, so that a bad one does not t
 
 import asyncio
 import contextlib
+import statistics
 import threading
 import time
 from collections import deque
@@ -24,6 +25,10 @@ JOBS_PER_COMMIT = 256
 # While results come in faster than this, a commit waits for company: at 25 ms a sync costs a few per cent of the disk's
 # time instead of all of it, and a page is still searchable far below a second.
 COMMIT_INTERVAL_S = 0.025
+# How long commits take now is the median of so many: one slow commit is no slow disk.
+TIMED_COMMITS = 5
+# Older ones say nothing of now.
+TIMED_AGE_S = 60.0
 
 _log = get_logger("writer")
 
@@ -67,6 +72,14 @@ class Committer:
         self._thread = threading.Thread(target=self._run, name="writer")
         self._loop: asyncio.AbstractEventLoop | None = None
         self.commits = 0
+        self._timed: deque[tuple[float, float]] = deque(maxlen=TIMED_COMMITS)  # end, seconds
+
+    @property
+    def commit_s(self) -> float:
+        """Seconds that a commit takes now; 0 while too few were made to tell."""
+        now_s = time.monotonic()
+        recent = [seconds for end_s, seconds in tuple(self._timed) if now_s - end_s < TIMED_AGE_S]
+        return statistics.median(recent) if len(recent) == TIMED_COMMITS else 0.0
 
     def start(self) -> None:
         """Begin; call in the event loop that will submit."""
@@ -138,12 +151,15 @@ class Committer:
         self._tell(self._deliver, jobs, results, effects)
 
     def _write(self, jobs: list[_Job]) -> tuple[list[Any], BatchEffects]:
+        start_s = time.monotonic()
         with self._store.write() as txn:
             batch = FrontierBatch(txn, self._seen, self._clock.now_s())
             results = [job.work(batch) for job in jobs]
             self._on_batch(batch)
             effects = batch.flush()
         batch.committed()
+        end_s = time.monotonic()
+        self._timed.append((end_s, end_s - start_s))
         return results, effects
 
     def _fail(self, job: _Job, error: Exception) -> None:

@@ -162,7 +162,12 @@ class Crawler:
         if reason != self.guard:
             _log.warning("intake.paused", reason=reason) if reason else _log.info("intake.resumed", after=self.guard)
             self.guard = reason
+            self._active_since.clear()  # the time of a pause is nobody's active time (Y22)
             self.wake()
+
+    def forget_what_is_stored(self) -> None:
+        """Give back memory that only saves reading from the store."""
+        self._robots.clear()
 
     async def _join_run(self, run_id: int) -> None:
         await self._join([task for task, lease in self._visits.items() if lease.run.run_id == run_id])

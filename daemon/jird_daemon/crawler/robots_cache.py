@@ -41,6 +41,10 @@ class RobotsCache:
     def __len__(self) -> int:
         return len(self._ring)
 
+    def clear(self) -> None:
+        """Give the memory back; what is needed again is read from the store."""
+        self._ring.clear()
+
     def get(self, origin_id: int) -> OriginRobots | None:
         """The rules that hold for an origin; None: robots.txt has to be asked for first."""
         robots = self._ring.get(origin_id)

@@ -1,18 +1,19 @@
 """StatusService: what the engine holds and does. It is on search.sock too: no secret, seed, path or exception (J82)."""
 
+import math
 import os
 from importlib.metadata import version
 from itertools import islice
 
 from jird.v1 import status_service_pb2 as status_pb
 from jird.v1 import status_service_pb2_grpc as status_grpc
-from jird_daemon.control import ProbeParsers, View
+from jird_daemon.control import GuardFacts, ProbeParsers, View
 from jird_daemon.log import get_logger
+from jird_daemon.process_facts import read_process
 from jird_daemon.rpc.backend import Backend
 from jird_daemon.rpc.convert import counts_message, duration, timestamp
 from jird_daemon.rpc.gate import Context
 from jird_daemon.rpc.limits import limits_in_effect
-from jird_daemon.rpc.processes import read_process
 from jird_daemon.store.generations import FORGOTTEN_COUNT, PAST_BYTES, PAST_COUNT
 from jird_daemon.store.pages import DOCUMENT_COUNT, INDEX_GENERATION, PAGE_COUNT
 from jird_daemon.store.tables import RUNS, SCHEMA_VERSION, Run, RunState
@@ -140,6 +141,7 @@ class StatusService(status_grpc.StatusServiceServicer):
         crawler.in_flight_count = heartbeat.in_flight
         crawler.parser_count = len(heartbeat.parser_pids)
         crawler.parser_failure_count = heartbeat.parser_failures
+        crawler.guards.CopyFrom(_guards(heartbeat.guards))
 
     def _processes(self) -> list[status_pb.ProcessStatus]:
         ingest = self._backend.ingest
@@ -151,6 +153,18 @@ class StatusService(status_grpc.StatusServiceServicer):
             # Restarts are counted for the pool: a worker that is replaced leaves its place, not its name.
             found.append(_process("parse", pid, restarts=0 if position else ingest.heartbeat.parser_restarts))
         return found
+
+
+def _guards(facts: GuardFacts) -> status_pb.GuardStatus:
+    return status_pb.GuardStatus(
+        pause_count=facts.pauses,
+        paused=duration(round(facts.paused_s * 1_000)),
+        relief_count=facts.reliefs,
+        memory_bytes=facts.memory_bytes,
+        available_memory_bytes=facts.available_bytes,
+        # A disk that does not answer has no time that could be told: the guard's name says it.
+        commit_time=duration(round(facts.commit_s * 1_000)) if 0 < facts.commit_s < math.inf else None,
+    )
 
 
 def _summary(run_id: int, run: Run, in_flight: int) -> status_pb.CrawlRunSummary:

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from jird_daemon.rpc.processes import read_process
+from jird_daemon.process_facts import read_process
 
 
 def test_memory_counts_what_is_our_own() -> None:
