@@ -24,8 +24,9 @@ typedef struct {
     qix_packed packed_tfs, packed_codes;
 } qix_block;
 
-/* `previous` is the last docid before the block, or -1. Docids ascend from there; tfs are at least 1. */
-bool qix_block_encode(qix_bytes *out, int64_t previous, const qix_block *block, bool with_lengths);
+/* `previous` is the last docid before the block, or -1. Docids ascend from there; tfs are at least 1. Blocks of words,
+ * whose scores need lengths, get their codes where the documents are dense. */
+bool qix_block_encode(qix_bytes *out, int64_t previous, const qix_block *block, bool is_word);
 bool qix_tail_encode(qix_bytes *out, int64_t previous, const qix_block *block);
 
 /* `doc_count` bounds the docids. The reader must hold the block and nothing else. qix_block_open finds where the

@@ -64,16 +64,20 @@
  * A full block: kind (1: QIX_BLOCK_PACKED or QIX_BLOCK_BITMAP), flags (1: QIX_BLOCK_LENGTHS), base length code (1);
  *   gaps: a packed array of docid - previous docid - 1 (previous of the list's first: -1, so that its gap is its
  * docid); or, in a bitmap, bytes (2) and bits: bit i is docid previous + 1 + i, previous being the block's before this
- * one frequencies - 1: packed array with QIX_BLOCK_LENGTHS: length codes - base: packed array A tail block, of t
- * postings: t times varint (gap << 1 | (frequency == 1)), and unless the bit is set, varint frequency.
+ * one frequencies - 1: packed array with QIX_BLOCK_LENGTHS: length codes - base: packed array. A block without is scored with
+ * LENGTH_CODES. A tail block, of t postings: if t < QIX_PACK_MIN, t times varint (gap << 1 | (frequency == 1)), and
+ * unless the bit is set, varint frequency; else a packed array of gaps and one of frequencies - 1.
  *
- * A packed array of 128 values: width w (1, at most 32), exception count e (1), 16 * w bytes, e indexes (1 each,
- * ascending), e values (4 each). The bytes are w groups of four 32-bit words: value i lies in lane i % 4, at bit
- * (i / 4) * w of the lane, where a lane is the words of that place in all groups. Exceptions replace values.
+ * A packed array of c values, QIX_PACK_MIN to 128: width w (1, at most 32), exception count e (1, at most c), if e > 0
+ * the width h of high parts (1, at most 32 - w); the body: the low w bits of each value; e indexes (1 each, ascending);
+ * the high parts of the values at these indexes, which lie above the low bits, h bits each. Bits follow each other,
+ * lowest first, and end in a whole byte. But the body of 128 values is w groups of four 32-bit words: value i lies in
+ * lane i % 4, at bit (i / 4) * w of the lane, where a lane is the words of that place in all groups.
  *
  * POSITIONS of a block of t postings: flags (1: QIX_POSITIONS_COUNTS); with it, how many positions each posting has (a
- * packed array if t = 128, else t varints), else that is the frequency. Then, all postings' values as one sequence:
- * of each posting the first position, then differences - 1. Each 128 values are a packed array, the rest varints. A
+ * sequence), else that is the frequency. Then, as one sequence of all postings: of each the first position, then
+ * differences - 1. In a sequence each 128 values are a packed array, and so is the rest, of fewer than 128, unless it
+ * is of fewer than QIX_PACK_MIN, which are varints. A
  * position is (slot << QIX_POSITION_BITS) | word, slot 0 for the body and field + 1 for the others.
  *
  * RANGE_BOUNDS of a list: ceil(n / 2^shift) bytes; byte q: no document of the range has a frequency part tf / (tf + K)
@@ -85,7 +89,9 @@
  *
  * HISTORY
  *   4  the first version that jird wrote
- *   5  the k-th best of a list is a frequency part, no longer a pair, and is filled in */
+ *   5  the k-th best of a list is a frequency part, no longer a pair, and is filled in; packed arrays have high parts
+ *      for exceptions, and may have fewer than 128 values, which tail blocks and the rest of positions use; blocks
+ *      without length codes may be of words */
 #ifndef QIX_FORMAT_H
 #define QIX_FORMAT_H
 
@@ -101,6 +107,8 @@
 #define QIX_HAS_POSITIONS 1u
 
 #define QIX_BLOCK 128u
+/* Fewer values than this are varints. */
+#define QIX_PACK_MIN 8u
 #define QIX_PAIRS 4u
 #define QIX_LIST_HEADER_BYTES 32u
 #define QIX_BLOCK_SUMMARY_BYTES 20u /* three offsets of 4 and the pairs */

@@ -7,7 +7,13 @@ static bool add_values(qix_bytes *out, const uint32_t *values, uint64_t count)
     for (; count >= QIX_BLOCK; values += QIX_BLOCK, count -= QIX_BLOCK) {
         if (!qix_bytes_reserve(out, QIX_PACKED_BYTES_MAX))
             return false;
-        out->used += qix_pack(out->data + out->used, values);
+        out->used += qix_pack(out->data + out->used, values, QIX_BLOCK, QIX_PACK_SMALL);
+    }
+    if (count >= QIX_PACK_MIN) {
+        if (!qix_bytes_reserve(out, QIX_PACKED_BYTES_MAX))
+            return false;
+        out->used += qix_pack(out->data + out->used, values, (uint32_t)count, QIX_PACK_SMALL);
+        return true;
     }
     for (; count > 0; values++, count--)
         if (!qix_bytes_add_varint(out, *values))
@@ -39,14 +45,9 @@ bool qix_positions_encode(qix_bytes *out, const qix_block *block, const uint32_t
     return add_values(out, part, filled);
 }
 
-static bool read_counts(qix_reader *r, uint32_t count, uint32_t *ret_counts)
+static bool read_values(qix_reader *r, uint64_t count, uint32_t ret_values[QIX_BLOCK])
 {
-    if (count == QIX_BLOCK)
-        return qix_unpack(r, ret_counts);
-    for (uint32_t i = 0; i < count; i++)
-        if (!qix_read_varint32(r, &ret_counts[i]))
-            return false;
-    return true;
+    return count >= QIX_BLOCK ? qix_unpack(r, ret_values) : qix_unpack_rest(r, (uint32_t)count, ret_values);
 }
 
 const char *qix_positions_open(qix_reader r, const qix_block *block, qix_positions *ret_positions)
@@ -55,7 +56,7 @@ const char *qix_positions_open(qix_reader r, const qix_block *block, qix_positio
     uint8_t flags;
     if (!qix_read_u8(&r, &flags) || flags > QIX_POSITIONS_COUNTS)
         return "unknown kind of positions";
-    if (flags == QIX_POSITIONS_COUNTS && !read_counts(&r, block->count, counts))
+    if (flags == QIX_POSITIONS_COUNTS && !read_values(&r, block->count, counts))
         return "position counts break the format";
     const uint32_t *used = flags == QIX_POSITIONS_COUNTS ? counts : block->tfs;
     ret_positions->starts[0] = 0;
@@ -82,14 +83,8 @@ static bool decode_values(qix_positions *p, uint64_t index)
     for (; at < wanted; at += QIX_BLOCK)
         if (!qix_skip_packed(&p->next))
             return false;
-    if (total - wanted >= QIX_BLOCK) {
-        if (!qix_unpack(&p->next, p->values))
-            return false;
-    } else {
-        for (uint64_t i = 0; i < total - wanted; i++)
-            if (!qix_read_varint32(&p->next, &p->values[i]))
-                return false;
-    }
+    if (!read_values(&p->next, total - wanted, p->values))
+        return false;
     p->decoded_start = wanted;
     return true;
 }
