@@ -32,7 +32,7 @@ class Hunk:
 
 
 def diff_texts(old: str, new: str) -> list[Hunk]:
-    """Changed lines with up to CONTEXT_LINES unchanged ones around them, in order; empty when the texts are the same."""
+    """Changed lines with up to CONTEXT_LINES unchanged ones around, in order; empty when the texts are the same."""
     return list(_hunks(old.split("\n"), new.split("\n")))
 
 
