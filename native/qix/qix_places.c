@@ -35,9 +35,7 @@ static const char *read_counts(qix_places *places, uint32_t block, qix_reader po
         return "unknown kind of positions";
     if (flags == 0)
         return read_tfs(places, block, postings, ret_counts);
-    bool done = places->count < QIX_BLOCK || qix_unpack(r, ret_counts);
-    for (uint32_t i = 0; i < places->count && places->count < QIX_BLOCK && done; i++)
-        done = qix_read_varint32(r, &ret_counts[i]);
+    bool done = places->count < QIX_BLOCK ? qix_unpack_rest(r, places->count, ret_counts) : qix_unpack(r, ret_counts);
     return done ? NULL : "position counts break the format";
 }
 
@@ -89,11 +87,9 @@ static bool unpack(qix_places *places, uint64_t wanted)
             return false;
     uint64_t left = places->starts[places->count] - wanted * QIX_BLOCK;
     uint32_t count = left < QIX_BLOCK ? (uint32_t)left : QIX_BLOCK;
-    if (count == QIX_BLOCK && !qix_unpack(&places->next, places->values))
+    if (count < QIX_BLOCK ? !qix_unpack_rest(&places->next, count, places->values)
+                          : !qix_unpack(&places->next, places->values))
         return false;
-    for (uint32_t i = 0; count < QIX_BLOCK && i < count; i++)
-        if (!qix_read_varint32(&places->next, &places->values[i]))
-            return false;
     places->unpacked = wanted;
     return true;
 }
