@@ -45,7 +45,7 @@ demo: env ## the same with a small internet of its own, crawled; needs no networ
 
 # --- Tests and benchmarks -------------------------------------------------------------------------------------------
 
-.PHONY: test integration test-system bench
+.PHONY: test integration test-system bench performance-docs
 test: env ## build what is needed and run every test that needs no root
 	$(BIN)/pytest -q -m 'not system' $(PYTEST_ARGS)
 
@@ -57,6 +57,9 @@ test-system: deb ## boot a Debian tree, install the package, drive systemd (root
 
 bench: env ## every benchmark, or BENCH=name; writes build/bench/NAME.json
 	$(BIN)/python scripts/bench/run_all.py $(BENCH)
+
+performance-docs: env ## put the figures of build/bench/*.json into docs/performance.md
+	$(BIN)/python scripts/performance_docs.py
 
 # --- Checks ---------------------------------------------------------------------------------------------------------
 

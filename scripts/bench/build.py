@@ -23,7 +23,7 @@ from texts.sources import text_file  # noqa: E402
 
 NAMES = ("qix", "tantivy", "sqlite")
 ROUNDS = 2
-OPENS = 5
+OPENS = 3
 """Times that an index is opened; the fastest counts."""
 
 

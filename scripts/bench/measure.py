@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "build" / "bench"
+RESULTS = Path(os.environ.get("JIRD_BENCH_RESULTS") or ROOT / "build" / "bench").resolve()
+"""Where result files go, and what is made from the checkout's own extension."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 

@@ -14,11 +14,10 @@ import argparse
 import json
 import random
 import sys
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from engines.alone import CorpusError, build, measure_segment
+from engines.alone import CorpusError, build, kept_index, measure_segment
 from engines.comparison import check_exactness, compare, figures_of, open_engines, table_of
 from engines.environment import PACKAGES, PeersMissingError
 from engines.processes import ENGINES
@@ -28,6 +27,8 @@ from texts.queries import PER_CLASS, QueryFileError, draw_queries, read_queries,
 from texts.sources import TEXTS, text_file
 
 REPEATS = 5
+ENGINES_OF = {"generated": ["qix", "tantivy"]}
+"""bm25s needs 10 GB of memory to index the generated text, and SQLite a second for each of its queries."""
 CHECKED = 25
 """Queries of each class whose hits are checked: scoring everything takes a hundredth of a second a query."""
 
@@ -35,15 +36,14 @@ CHECKED = 25
 def measure_alone(arguments: argparse.Namespace) -> None:
     """Build or open, query, write the result."""
     queries = read_queries(arguments.queries)
-    with tempfile.TemporaryDirectory(dir=arguments.json.parent) as scratch:
-        index: Path = arguments.index or Path(scratch) / "corpus.qix"
-        figures: dict[str, float] = {}
+    if arguments.index is None:
+        index, figures = kept_index(arguments.corpus, arguments.tokens)
+    else:
+        index, figures = arguments.index, {}
         if not index.exists():
-            built = Path(scratch) / "built.qix"
-            figures = build(arguments.corpus, built, arguments.tokens)
-            built.rename(index)
-        result = measure_segment(index, queries, arguments.k or 10, arguments.repeats, arguments.tokens)
-        arguments.json.write_text(json.dumps({**result, "figures": figures}))
+            figures = build(arguments.corpus, index, arguments.tokens)
+    result = measure_segment(index, queries, arguments.k or 10, arguments.repeats, arguments.tokens)
+    arguments.json.write_text(json.dumps({**result, "figures": figures}))
 
 
 def compare_engines(arguments: argparse.Namespace) -> None:
@@ -59,6 +59,7 @@ def compare_engines(arguments: argparse.Namespace) -> None:
         "packages": " ".join(PACKAGES),
     }
     for name in arguments.text:
+        engines = arguments.engines or ENGINES_OF.get(name, list(ENGINES))
         flat = flatten(path := text_file(name))
         name = name if name in TEXTS else "own"
         parameters[f"{name}_documents"] = flat.document_count
@@ -66,7 +67,7 @@ def compare_engines(arguments: argparse.Namespace) -> None:
         queries = draw_queries(flat, seed, arguments.per_class)
         write_queries(flat.folder / f"queries-{seed}.tsv", queries)
         with ExitStack() as stack:
-            opened = open_engines(stack, arguments.engines, path, flat.digest, arguments.index)
+            opened = open_engines(stack, engines, path, flat.digest, arguments.index)
             for engine, process in opened.processes.items():
                 parameters[f"{engine}_version"] = process.version
                 figures[f"{name}_{engine}_open_ms"] = process.open_ms
@@ -93,7 +94,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
                        "the folder of an index")  # fmt: skip
     peers = parser.add_argument_group("comparing")
     peers.add_argument("--text", nargs="+", default=list(TEXTS), help=f"{', '.join(TEXTS)} or a file of tokens")
-    peers.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
+    peers.add_argument(
+        "--engines", nargs="+", choices=list(ENGINES), help="(default: all; on generated text qix, tantivy)"
+    )
     peers.add_argument("--seed", type=int, help="of the queries (default: drawn)")
     peers.add_argument("--per-class", type=int, default=PER_CLASS, help=f"queries of a class (default: {PER_CLASS})")
     peers.add_argument("--check", type=int, default=CHECKED, help=f"of them checked (default: {CHECKED})")

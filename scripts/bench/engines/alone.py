@@ -5,13 +5,16 @@ The corpus is JSON Lines (id, title, text), or, ending in .txt, one document a l
 
 import gc
 import json
+import shutil
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from engines.qix import SegmentPile, query_tree
+from engines.qix import SegmentPile, build_lines, extension_stamp, query_tree
 from jird_native import FORMAT_VERSION, DocumentInput, Query, Segment, Snapshot, tokenize
+from measure import RESULTS
+from texts.place import file_digest
 from texts.queries import kind_of
 
 
@@ -23,9 +26,9 @@ def read_corpus(path: Path) -> Iterator[tuple[int, str, str]]:
     """Yield (id, title, text) of each document.
 
     Raises:
-        CorpusError: There is none, an id is missing, negative or there twice, or a line is no JSON object of strings.
+        CorpusError: An id is missing, negative or there twice, or a line is no JSON object with strings.
     """
-    seen, number = set[int](), 0
+    seen = set[int]()
     with path.open(encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, 1):
             if path.suffix == ".txt":
@@ -35,12 +38,10 @@ def read_corpus(path: Path) -> Iterator[tuple[int, str, str]]:
                 row = _row(line)
                 if row[0] in seen:
                     raise ValueError(f"id {row[0]} is there twice")
-            except ValueError as error:
+            except (ValueError, TypeError) as error:
                 raise CorpusError(f"{path}:{number}: {error}") from error
             seen.add(row[0])
             yield row
-    if number == 0:
-        raise CorpusError(f"{path}: no documents")
 
 
 def _row(line: str) -> tuple[int, str, str]:
@@ -55,24 +56,60 @@ def _row(line: str) -> tuple[int, str, str]:
 
 
 def build(corpus: Path, target: Path, tokens: str) -> dict[str, float]:
-    """Build one segment at `target`; gives what it took. With whitespace tokens, title and text count alike."""
+    """Build one segment at `target`; gives what it took. With whitespace tokens, title and text count alike.
+
+    Raises:
+        CorpusError: The corpus is not what it must be.
+    """
     cpu, wall = time.process_time(), time.perf_counter()
-    pile, documents = SegmentPile(target.parent), 0
-    for identity, title, text in read_corpus(corpus):
-        documents += 1
-        page_id = identity + 1  # page ids begin at 1
-        if tokens == "whitespace":
-            pile.builder.add_terms(page_id, f"{title} {text}".encode())
-        else:
-            pile.builder.add(DocumentInput(page_id, 0, 0, 0, 0, 0, (title, "", "", "", text), ()))
-        pile.make_room()
-    pile.finish(target)
+    if tokens == "whitespace" and corpus.suffix == ".txt":
+        with corpus.open("rb") as lines:
+            documents = build_lines(lines, target.parent, target)
+    else:
+        documents = _build_rows(corpus, target, tokens)
+    if documents == 0:
+        raise CorpusError(f"{corpus}: no documents")
     return {
         "documents": documents,
         "bytes": target.stat().st_size,
         "build_cpu_s": time.process_time() - cpu,
         "build_wall_s": time.perf_counter() - wall,
     }
+
+
+def _build_rows(corpus: Path, target: Path, tokens: str) -> int:
+    pile, documents = SegmentPile(target.parent), 0
+    for identity, title, text in read_corpus(corpus):
+        documents += 1
+        page_id = identity + 1  # page ids begin at 1
+        if tokens == "whitespace":
+            pile.builder.add_terms(page_id, f"{title} {text}".encode("utf-8", "replace"))
+        else:
+            pile.builder.add(DocumentInput(page_id, 0, 0, 0, 0, 0, (title, "", "", "", text), ()))
+        pile.make_room()
+    pile.finish(target)
+    return documents
+
+
+def kept_index(corpus: Path, tokens: str) -> tuple[Path, dict[str, float]]:
+    """The segment of a corpus, and what building it took; made unless there is one of the same bytes and extension.
+
+    Raises:
+        CorpusError: The corpus is not what it must be.
+    """
+    stamp = extension_stamp()
+    above = RESULTS / "indexes" / "alone"
+    folder = above / f"{file_digest(corpus)}-{corpus.suffix.strip('.')}-{tokens}-{stamp}"
+    record = folder / "built.json"
+    if not record.exists():
+        for old in above.glob("*"):
+            if not old.name.endswith(f"-{stamp}"):
+                shutil.rmtree(old)  # of an extension that is no longer here
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        record.write_text(json.dumps(build(corpus, folder / "corpus.qix", tokens)))
+    figures: dict[str, float] = json.loads(record.read_text())
+    return folder / "corpus.qix", figures
 
 
 def query_of(query_class: str, words: str, tokens: str) -> Query | None:
@@ -96,6 +133,9 @@ def run(
         if query is not None:
             found = search(query, k)
             hits[identity] = [(page - 1, score) for page, score in zip(found.page_ids, found.scores, strict=True)]
+    for identity, query in queries:
+        if query is None:
+            ns[identity] = [0] * repeats  # nothing is asked
     runs = [(query, ns[identity].append) for identity, query in queries if query is not None]
     gc.collect()
     gc.disable()

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -31,6 +32,7 @@ class EngineKind:
         scale: Its scores are those of the formula times this.
         tolerance: Relative difference of scores that its number format allows.
         is_ours: jird's own index, which is built anew whenever the extension changes.
+        has_packages: It comes from PyPI, and so from an environment of its own.
         is_slow: Takes a thousand times as long as others, so it gets a sample of the queries.
         checked_kinds: Kinds of queries whose hits the formula describes.
     """
@@ -40,6 +42,7 @@ class EngineKind:
     scale: float = 1.0
     tolerance: float = 1e-5
     is_ours: bool = False
+    has_packages: bool = False
     is_slow: bool = False
     kinds: tuple[str, ...] = ("term", "or", "and", "phrase")
     checked_kinds: tuple[str, ...] = ("term", "or", "and", "phrase")
@@ -49,10 +52,10 @@ ENGINES = {
     each.name: each
     for each in (
         EngineKind("qix", "byte", tolerance=1e-12, is_ours=True),
-        EngineKind("tantivy", "byte", scale=2.2, tolerance=1e-4),
-        EngineKind("bm25s", "exact", kinds=("term", "or"), checked_kinds=("term", "or")),
+        EngineKind("tantivy", "byte", scale=2.2, tolerance=1e-4, has_packages=True),
+        EngineKind("bm25s", "exact", has_packages=True, kinds=("term", "or"), checked_kinds=("term", "or")),
         # Its phrases have an idf of their own.
-        EngineKind("sqlite", "rsj", scale=1.0, is_slow=True, checked_kinds=("term", "or", "and")),
+        EngineKind("sqlite", "rsj", is_slow=True, checked_kinds=("term", "or", "and")),
     )
 }
 
@@ -70,7 +73,7 @@ class BuiltIndex:
 
 
 def _python(kind: EngineKind) -> Path:
-    return Path(sys.executable) if kind.is_ours else peer_python()
+    return peer_python() if kind.has_packages else Path(sys.executable)
 
 
 def _environment() -> dict[str, str]:
@@ -82,11 +85,10 @@ def _environment() -> dict[str, str]:
 def _key(kind: EngineKind) -> str:
     """What an index depends on besides its text."""
     if not kind.is_ours:
-        return " ".join(PACKAGES)
-    import jird_native._qix
+        return " ".join(PACKAGES) if kind.has_packages else sqlite3.sqlite_version
+    from engines.qix import extension_stamp
 
-    extension = Path(jird_native._qix.__file__ or "")
-    return f"{extension.stat().st_size} {extension.stat().st_mtime_ns}"
+    return extension_stamp()
 
 
 def index_of(kind: EngineKind, text: Path, digest: str) -> BuiltIndex:

@@ -15,6 +15,7 @@ from jird_native import (
     SegmentBuilder,
     Snapshot,
     Term,
+    _qix,
     merge_segments,
     phrase_of,
 )
@@ -24,6 +25,12 @@ MEMORY_BYTES = 400_000_000
 MAX_TOKENS = 1_000_000
 """Longer documents than jird's own limit, so that every engine indexes the same tokens."""
 FILE_NAME = "text.qix"
+
+
+def extension_stamp() -> str:
+    """What changes whenever the extension is built anew: indexes made before are not used any more."""
+    status = Path(_qix.__file__ or "").stat()
+    return f"{status.st_size:x}.{status.st_mtime_ns:x}"
 
 
 class SegmentPile:

@@ -85,17 +85,24 @@ def pages(package: Path) -> Iterator[tuple[str, bytes]]:
     """
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(package)], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        with tarfile.open(fileobj=process.stdout, mode="r|") as archive:
-            for member in archive:
-                if not member.isfile() or member.size > PAGE_BYTES_MAX or not _PAGE_NAME.search(member.name):
-                    continue
-                file = archive.extractfile(member)
-                assert file is not None
-                body = _decompressed(file.read()) if member.name.lower().endswith(".gz") else file.read()
-                if body:
-                    yield member.name.removeprefix("."), body
+        try:
+            with tarfile.open(fileobj=process.stdout, mode="r|") as archive:
+                yield from _pages_of(archive)
+        except tarfile.TarError as error:
+            raise TextError(f"{package}: {error}") from error
     if process.returncode:
         raise TextError(f"dpkg-deb could not read {package}")
+
+
+def _pages_of(archive: tarfile.TarFile) -> Iterator[tuple[str, bytes]]:
+    for member in archive:
+        if not member.isfile() or member.size > PAGE_BYTES_MAX or not _PAGE_NAME.search(member.name):
+            continue
+        file = archive.extractfile(member)
+        assert file is not None
+        body = _decompressed(file.read()) if member.name.lower().endswith(".gz") else file.read()
+        if body:
+            yield member.name.removeprefix("."), body
 
 
 def _decompressed(data: bytes) -> bytes:
