@@ -70,7 +70,7 @@ lint: env ## everything that is checked without running the code
 format: env ## let the formatters have their way
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix-only .
-	$(BIN)/clang-format -i $$(git ls-files 'native/*.c' 'native/*.h')
+	$(BIN)/clang-format -i $$(git ls-files 'native/*.[ch]' 'scripts/*.[ch]')
 
 requirements: env ## assemble docs/requirements.md from docs/requirements.d
 	$(BIN)/python scripts/check_requirements.py --write

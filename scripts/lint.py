@@ -44,7 +44,7 @@ def run(*command: str | Path) -> tuple[bool, str]:
 def clang_format() -> tuple[bool, str]:
     """The C sources are formatted as .clang-format says."""
     files = subprocess.run(
-        ["git", "ls-files", "native/*.c", "native/*.h"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "native/*.[ch]", "scripts/*.[ch]"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
     return run("clang-format", "--dry-run", "-Werror", *files)
 

@@ -64,7 +64,7 @@ def build(corpus: Path, target: Path, tokens: str) -> dict[str, float]:
     cpu, wall = time.process_time(), time.perf_counter()
     if tokens == "whitespace" and corpus.suffix == ".txt":
         with corpus.open("rb") as lines:
-            documents = build_lines(lines, target.parent, target)
+            documents = build_lines(lines, target)
     else:
         documents = _build_rows(corpus, target, tokens)
     if documents == 0:
@@ -78,16 +78,17 @@ def build(corpus: Path, target: Path, tokens: str) -> dict[str, float]:
 
 
 def _build_rows(corpus: Path, target: Path, tokens: str) -> int:
-    pile, documents = SegmentPile(target.parent), 0
-    for identity, title, text in read_corpus(corpus):
-        documents += 1
-        page_id = identity + 1  # page ids begin at 1
-        if tokens == "whitespace":
-            pile.builder.add_terms(page_id, f"{title} {text}".encode("utf-8", "replace"))
-        else:
-            pile.builder.add(DocumentInput(page_id, 0, 0, 0, 0, 0, (title, "", "", "", text), ()))
-        pile.make_room()
-    pile.finish(target)
+    documents = 0
+    with SegmentPile(target) as pile:
+        for identity, title, text in read_corpus(corpus):
+            documents += 1
+            page_id = identity + 1  # page ids begin at 1
+            if tokens == "whitespace":
+                pile.builder.add_terms(page_id, f"{title} {text}".encode("utf-8", "replace"))
+            else:
+                pile.builder.add(DocumentInput(page_id, 0, 0, 0, 0, 0, (title, "", "", "", text), ()))
+            pile.make_room()
+        pile.finish()
     return documents
 
 

@@ -1,8 +1,10 @@
 """jird's own index, built and asked through jird_native as the daemon does."""
 
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from engines.engine import Engine
 from jird_native import (
@@ -34,50 +36,56 @@ def extension_stamp() -> str:
 
 
 class SegmentPile:
-    """Builds one segment of any number of documents in bounded memory.
+    """Builds one segment of any number of documents in bounded memory. A context manager.
 
     Args:
-        folder: For segments on the way; empty at the end but for the result.
+        target: The segment; parts of it lie beside it on the way, in a folder of their own that goes at the end.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, target: Path) -> None:
+        self._target = target
+        self._scratch = tempfile.TemporaryDirectory(dir=target.parent, prefix=f"{target.stem}-")
         self._parts: list[Path] = []
         self.builder = SegmentBuilder(max_tokens=MAX_TOKENS)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._scratch.cleanup()
+
     def make_room(self) -> None:
-        """Write what the builder holds if it is much; called after each document."""
+        """Write what the builder holds if it is much; called after some documents."""
         if self.builder.memory_bytes > MEMORY_BYTES:
             self._seal()
             self.builder = SegmentBuilder(max_tokens=MAX_TOKENS)
 
     def _seal(self) -> None:
-        self._parts.append(self._folder / f"part{len(self._parts)}.qix")
+        self._parts.append(Path(self._scratch.name) / f"{len(self._parts)}.qix")
         self.builder.write(self._parts[-1], sync=False, order=DocumentOrder.GIVEN)
 
-    def finish(self, target: Path) -> None:
-        """Write the rest, and make one segment at `target` of all."""
+    def finish(self) -> None:
+        """Write the rest, and make the segment of all."""
         if self.builder.doc_count or not self._parts:
             self._seal()
         if len(self._parts) == 1:
-            self._parts[0].rename(target)
+            self._parts[0].rename(self._target)
             return
         segments = [(Segment.open(part), None) for part in self._parts]
-        merge_segments(segments, target, sync=False, order=DocumentOrder.GIVEN)
+        merge_segments(segments, self._target, sync=False, order=DocumentOrder.GIVEN)
         for segment, _ in segments:
             segment.close()
-        for part in self._parts:
-            part.unlink()
 
 
-def build_lines(lines: Iterable[bytes], folder: Path, target: Path) -> int:
+def build_lines(lines: Iterable[bytes], target: Path) -> int:
     """Index lines of tokens as documents 0, 1, ...; returns their number."""
-    pile, number = SegmentPile(folder), -1
-    for number, line in enumerate(lines):
-        pile.builder.add_terms(number + 1, line)  # page ids begin at 1
-        if number & 63 == 0:
-            pile.make_room()
-    pile.finish(target)
+    number = -1
+    with SegmentPile(target) as pile:
+        for number, line in enumerate(lines):
+            pile.builder.add_terms(number + 1, line)  # page ids begin at 1
+            if number & 63 == 0:
+                pile.make_room()
+        pile.finish()
     return number + 1
 
 
@@ -99,7 +107,7 @@ class Qix(Engine):
 
     def build(self, text: Path, folder: Path) -> int:
         with text.open("rb") as lines:
-            return build_lines(lines, folder, folder / FILE_NAME)
+            return build_lines(lines, folder / FILE_NAME)
 
     def open(self, folder: Path) -> None:
         self._segment = Segment.open(folder / FILE_NAME)
