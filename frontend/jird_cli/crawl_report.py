@@ -196,6 +196,7 @@ def _others(run: CrawlRun) -> str:
         (counts.failed_count, "failed"),
         (counts.skipped_count, "skipped"),
         (counts.retired_count, "gone"),
+        (counts.held_count, "kept although gone: the site seems to be out of order"),
         (counts.sitemap_count, "sitemaps"),
     )
     return ", ".join(f"{count:,} {name}" for count, name in named if count)

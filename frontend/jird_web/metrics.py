@@ -75,6 +75,7 @@ GAUGES: tuple[Reading, ...] = (
     ("jird_crawl_requests", "Page requests of running runs.", lambda s: _runs(s, "request_count")),
     ("jird_crawl_not_modified", "Documents confirmed unchanged.", lambda s: _runs(s, "unchanged_count")),
     ("jird_crawl_sitemaps", "Sitemaps read by running runs.", lambda s: _runs(s, "sitemap_count")),
+    ("jird_crawl_held", "Pages gone, and kept: an outage.", lambda s: _runs(s, "held_count")),
     ("jird_robots_cache_origins", "Robots policies in memory.", lambda s: s.crawler.robots_cache_count),
     ("jird_host_deadlines", "Origins with a deadline in memory.", lambda s: s.crawler.origin_deadline_count),
     ("jird_store_pages", "Pages known.", lambda s: s.store.page_count),

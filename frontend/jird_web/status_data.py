@@ -126,6 +126,7 @@ def _run(run: CrawlRunSummary) -> dict[str, Any]:
         "sitemaps_this_run": counts.sitemap_count,
         "redirects": counts.redirect_count,
         "retired": counts.retired_count,
+        "held": counts.held_count,
         "failed": counts.failed_count,
         "skipped": counts.skipped_count,
         "beyond_depth": counts.beyond_depth_count,

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from jird_daemon.crawler.admission import Admission
 from jird_daemon.crawler.crawl_log import CrawlLog, validator
+from jird_daemon.crawler.outage import is_held, note_alive
 from jird_daemon.crawler.response import Response
 from jird_daemon.crawler.sitemap_recorder import SitemapRecorder, describe
 from jird_daemon.crawler.variants import NOT_CANONICAL, restore_variants
@@ -94,7 +95,12 @@ class Recorder:
 
     def _gone(self, batch: FrontierBatch, visit: Visit) -> ExitCode:
         target, response, code = visit.target, visit.response, visit.verdict.exit_code
-        was_known = batch.txn.get(PAGES, target.url_id) is not None
+        page = batch.txn.get(PAGES, target.url_id)
+        was_known = page is not None
+        if page is not None and page.is_indexable and is_held(batch, target.origin_id, target.origin):
+            self._finish(batch, visit, RowState.DONE, code, "kept: much of this site is not found")
+            batch.count(target.run_id, "held")
+            return code
         retire_page(batch.txn, target.url, response.end_s, http_status=response.status, exit_code=code)
         self._finish(batch, visit, RowState.DONE, code)
         batch.count(target.run_id, "retired" if was_known else "failed")
@@ -111,6 +117,7 @@ class Recorder:
             etag=validator(response.header("etag")) or None,
             last_modified=validator(response.header("last-modified")) or None,
         )
+        note_alive(batch, target.origin_id)
         links = batch.txn.get(LINKS, target.url_id)
         self._discover_links(batch, target, links.links if links is not None else ())
         self._finish(batch, visit, RowState.DONE, code)
@@ -186,6 +193,7 @@ class Recorder:
             code, reason = ExitCode.BLOCKED_AT_REQUEST_OF_REMOTE, NOINDEX
         elif self._canonical_is_admitted(batch, visit, document):
             code, reason = ExitCode.NOT_CANONICAL, NOT_CANONICAL
+        note_alive(batch, target.origin_id)
         change = store_page(batch.txn, self._fetched_page(visit, document, code, reason))
         self._discover_links(batch, target, document.links)
         self._finish(batch, visit, RowState.DONE, code, ", ".join(document.truncated))

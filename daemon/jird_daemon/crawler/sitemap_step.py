@@ -42,12 +42,12 @@ class SitemapStep:
         """Queue the sitemaps that a leased URL's origin names, once a run; nothing while robots.txt is not known."""
         source = lease.source
         # What a sitemap names is a link away from a seed.
-        if source.pace.are_sitemaps_known or lease.run.run.max_depth < 1:
+        if source.pace.has_known_sitemaps or lease.run.run.max_depth < 1:
             return
         robots = self._robots.get(source.origin_id)
         if robots is None:
             return
-        source.pace = replace(source.pace, are_sitemaps_known=True)
+        source.pace = replace(source.pace, has_known_sitemaps=True)
         urls = self._announced(source, robots)
         task = asyncio.get_running_loop().create_task(self._queue_announced(source, urls))
         self._tasks.add(task)
@@ -98,7 +98,7 @@ class SitemapStep:
         try:
             count = await self._committer.submit(note)
         except Exception:
-            source.pace = replace(source.pace, are_sitemaps_known=False)
+            source.pace = replace(source.pace, has_known_sitemaps=False)
             _log.error("sitemaps.unwritable", origin=source.origin.name, exc_info=True, then="tried again")
             return
         if count:

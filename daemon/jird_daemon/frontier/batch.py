@@ -253,7 +253,7 @@ class FrontierBatch:
     def note_sitemaps(self, run_id: int, origin_id: int) -> None:
         """Remember that the sitemaps that an origin announces are in the run's frontier."""
         origin = self._origin(run_id, origin_id)
-        origin.state = replace(origin.state, are_sitemaps_known=True)
+        origin.state = replace(origin.state, has_known_sitemaps=True)
 
     def sweep(self, run_id: int, origin_id: int, exit_code: int) -> int:
         """Fail queued rows of an origin that was set aside, at most ROWS_PER_STEP; returns how many (U145)."""

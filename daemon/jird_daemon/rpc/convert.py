@@ -45,6 +45,7 @@ def counts_message(run: Run, in_flight: int) -> crawl_pb.CrawlCounts:
         exit_code_counts=counts.exit_codes,
         sitemap_count=counts.sitemaps,
         foreign_location_count=counts.foreign_locations,
+        held_count=counts.held,
     )
 
 

@@ -21,7 +21,7 @@ from jird_daemon.errors import NotFoundError
 from jird_daemon.outcome import ExitCode
 from jird_daemon.store.generations import close_generation, extend_generation, record_content
 from jird_daemon.store.links import collect_anchors, replace_links
-from jird_daemon.store.tables import INDEX_CHANGES, PAGES, Image, Link, Page
+from jird_daemon.store.tables import INDEX_CHANGES, ORIGIN_DOCUMENTS, PAGES, URLS, Image, Link, Page
 from jird_daemon.store.txn import Txn
 from jird_daemon.store.urls import find_url, intern_url
 
@@ -224,6 +224,11 @@ def get_page(txn: Txn, url: str) -> tuple[int, Page] | None:
     return (url_id, page) if url_id is not None and page is not None else None
 
 
+def document_count(txn: Txn, origin_id: int) -> int:
+    """Pages of an origin that can be found."""
+    return txn.get(ORIGIN_DOCUMENTS, origin_id) or 0
+
+
 @contextmanager
 def one_generation(txn: Txn) -> Iterator[None]:
     """Within it, all changes share one step of the index generation: for bulk imports (J37)."""
@@ -260,13 +265,20 @@ def _put_page(txn: Txn, url_id: int, old: Page | None, new: Page) -> bool:
             txn.refer_to_blob(digest, -1)
     was_indexable = old is not None and old.is_indexable
     if was_indexable != new.is_indexable:
-        txn.add_number(DOCUMENT_COUNT, 1 if new.is_indexable else -1)
+        _count_document(txn, url_id, 1 if new.is_indexable else -1)
     if (old is None or _searchable(old) is None) and _searchable(new) is None:
         return False
     if old is not None and _searchable(old) == _searchable(new):
         return False
     _step_generation(txn, url_id)
     return True
+
+
+def _count_document(txn: Txn, url_id: int, change: int) -> None:
+    txn.add_number(DOCUMENT_COUNT, change)
+    url = txn.get(URLS, url_id)
+    assert url is not None, "a page has a URL"
+    txn.put(ORIGIN_DOCUMENTS, url.origin_id, document_count(txn, url.origin_id) + change)
 
 
 def _step_generation(txn: Txn, url_id: int) -> None:

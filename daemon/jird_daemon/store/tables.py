@@ -184,6 +184,7 @@ class RunCounts(msgspec.Struct, frozen=True, array_like=True):
     exit_codes: dict[int, int] = {}
     sitemaps: int = 0  # read successfully (J84)
     foreign_locations: int = 0  # named by sitemaps, on other origins, left out (J124)
+    held: int = 0  # not found, and kept, since much of the site answers so (F71)
 
 
 class Run(msgspec.Struct, frozen=True, array_like=True):
@@ -244,7 +245,7 @@ class RunOrigin(msgspec.Struct, frozen=True, array_like=True):
     patience: int = 5  # U140; 0: set aside for the run
     rate_limit_steps: int = 2  # p of the politeness delay, U96
     is_slowing: bool = False  # a 429 was met: p no longer falls (U98)
-    are_sitemaps_known: bool = False  # those that its robots.txt names are in the frontier (J120)
+    has_known_sitemaps: bool = False  # those that its robots.txt names are in the frontier (J120)
 
 
 class OriginState(msgspec.Struct, frozen=True, array_like=True):
@@ -254,6 +255,15 @@ class OriginState(msgspec.Struct, frozen=True, array_like=True):
     backoff_step: int = 0  # consecutive failures
     backoff_kind: str = ""  # why it waits: "", "rate_limited", "blamed", "failing", "robots"
     last_response_ms: int = 0
+
+
+class OriginHealth(msgspec.Struct, frozen=True, array_like=True):
+    """How many of an origin's pages have gone of late, to tell an outage (crawler/outage.py)."""
+
+    window_s: float  # since when it is counted
+    lost: int = 0  # could be found, answered 404 or 410, and were retired
+    outage_since_s: float | None = None
+    alive: int = 0  # answered with content since the outage began
 
 
 class Robots(msgspec.Struct, frozen=True, array_like=True):
@@ -359,6 +369,8 @@ QUEUE: Table[tuple[int, int, int, int], int] = _table("queue", _ints("QIBQ"), in
 WAITING: Table[tuple[int, int, int], None] = _table("waiting", _ints("QQQ"), None)
 RUN_ORIGINS: Table[tuple[int, int], RunOrigin] = _table("run_origins", _ints("QI"), RunOrigin)
 ORIGIN_STATES: Table[int, OriginState] = _table("origin_states", _ints("I"), OriginState)
+ORIGIN_DOCUMENTS: Table[int, int] = _table("origin_documents", _ints("I"), int)
+ORIGIN_HEALTH: Table[int, OriginHealth] = _table("origin_health", _ints("I"), OriginHealth)
 ROBOTS: Table[int, Robots] = _table("robots", _ints("I"), Robots)
 CRAWL_LOG: Table[bytes, LogEntry] = _table("crawl_log", _raw(), LogEntry)
 CRAWL_LOG_BY_URL: Table[tuple[int, bytes], int] = _table("crawl_log_by_url", _number_and_bytes("Q", 16), int)
@@ -369,5 +381,5 @@ VOLUMES: Table[int, Volume] = _table("volumes", _ints("I"), Volume)
 ALL_TABLES: tuple[Table[Any, Any], ...] = (
     META, ORIGINS, ORIGIN_IDS, URLS, URL_IDS, PAGES, GENERATIONS, PAST_GENERATIONS, LINKS, INLINKS, INDEX_CHANGES,
     RUNS, ROWS, QUEUE,
-    WAITING, RUN_ORIGINS, ORIGIN_STATES, ROBOTS, CRAWL_LOG, CRAWL_LOG_BY_URL, CRAWL_LOG_BY_ORIGIN, BLOBS, VOLUMES,
+    WAITING, RUN_ORIGINS, ORIGIN_STATES, ORIGIN_DOCUMENTS, ORIGIN_HEALTH, ROBOTS, CRAWL_LOG, CRAWL_LOG_BY_URL, CRAWL_LOG_BY_ORIGIN, BLOBS, VOLUMES,
 )  # fmt: skip
