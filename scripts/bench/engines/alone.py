@@ -68,6 +68,7 @@ def build(corpus: Path, target: Path, tokens: str) -> dict[str, float]:
     else:
         documents = _build_rows(corpus, target, tokens)
     if documents == 0:
+        target.unlink()
         raise CorpusError(f"{corpus}: no documents")
     return {
         "documents": documents,
