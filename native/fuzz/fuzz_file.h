@@ -29,6 +29,14 @@ static void fuzz_digests(uint8_t *file, uint64_t payload)
     qix_sha256_final(&sha, file + QIX_ROOT_OFFSET);
 }
 
+/* What a cut leaves of a file in its last page, and what the guard of a mapping puts behind it: zeros. Where it is cut
+ * comes from the input. */
+static inline void fuzz_cut(uint8_t *file, uint64_t file_bytes, const uint8_t *input, size_t bytes)
+{
+    uint64_t from = QIX_HEADER_BYTES + (file_bytes - QIX_HEADER_BYTES) * input[bytes / 2] / 256;
+    memset(file + from, 0, file_bytes - from);
+}
+
 /* The file, to be freed, and its size; NULL if the input is too short. */
 static uint8_t *fuzz_file(const uint8_t *input, size_t bytes, uint64_t *ret_bytes)
 {

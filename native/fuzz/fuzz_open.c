@@ -1,5 +1,6 @@
 /* Property: whatever the bytes, opening a file, looking terms and pages up, checking it in depth and merging it end, stay
- * within the file and give a status. A merge of a file in which the deep check finds nothing is itself without faults. */
+ * within the file and give a status. A merge of a file in which the deep check finds nothing is itself without faults.
+ * A file that loses its end while it is open is refused by whatever looks at it. */
 #define _GNU_SOURCE /* mkstemp, pread */
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 
 #define TERMS 8u
 #define FAULTS 4u
+#define DOCS_MAX 100000u
 
 static void look_up(const qix_segment *segment)
 {
@@ -22,18 +24,21 @@ static void look_up(const qix_segment *segment)
         abort();
 }
 
-/* Merge the file alone, and check what was written. */
-static void merge(const qix_segment *segment, bool is_sound)
+/* Merge the file with itself, each half of the documents from one of the two, and check what was written. */
+static void merge(const qix_segment *segment, uint32_t order, bool is_sound)
 {
     char path[] = "/tmp/fuzz-merge-XXXXXX";
     int fd = mkstemp(path);
     if (fd < 0)
         abort();
     unlink(path);
-    qix_part part = {segment, NULL};
+    static uint8_t odd[DOCS_MAX / 8 + 1], even[DOCS_MAX / 8 + 1];
+    memset(odd, 0xaa, sizeof odd);
+    memset(even, 0x55, sizeof even);
+    qix_part parts[2] = {{segment, odd}, {segment, even}};
     qix_segment_info info;
     qix_fault fault;
-    qix_status status = qix_merge(&part, 1, fd, "/tmp", QIX_ORDER_ORIGIN, 0, &info, &fault);
+    qix_status status = qix_merge(parts, 2, fd, "/tmp", order, 0, &info, &fault);
     if (is_sound && status != QIX_OK)
         abort();
     if (status == QIX_OK && is_sound) {
@@ -59,9 +64,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t bytes)
     uint8_t *file = fuzz_file(input, bytes, &file_bytes);
     if (file && qix_open(file, file_bytes, &segment, faults) == QIX_OK) {
         uint32_t count;
+        qix_segment_info info;
+        qix_get_info(segment, &info);
         look_up(segment);
         qix_verify(segment, faults, FAULTS, &count);
-        merge(segment, count == 0);
+        if (info.doc_count <= DOCS_MAX)
+            merge(segment, input[bytes - 1] % 2 ? QIX_ORDER_GIVEN : QIX_ORDER_ORIGIN, count == 0);
+        fuzz_cut(file, file_bytes, input, bytes);
+        look_up(segment);
+        if (qix_verify(segment, faults, FAULTS, &count) != QIX_OK || (info.chunk_count > 0 && count == 0))
+            abort();
+        if (info.doc_count <= DOCS_MAX)
+            merge(segment, QIX_ORDER_ORIGIN, false);
         qix_close(segment);
     }
     free(file);

@@ -16,6 +16,9 @@ HEAD_BYTES = 192 + 14 * 24
 """The part of a header that has meaning; fuzz_file.h pads it."""
 HEADER_BYTES = 4096
 
+QUERY_INPUTS = 12
+"""Of the target that makes queries of any bytes: three for each of its views."""
+
 QUERIES: tuple[Query, ...] = (
     Term("w0"),
     Term("w1", fields=frozenset({Field.TITLE})),
@@ -43,9 +46,9 @@ def segment(doc_count: int, seed: int) -> bytes:
 
 
 def main() -> None:
-    """Write open/ and search/ below the folder that is named, and blocks taken from a segment."""
+    """Write open/, search/ and query/ below the folder that is named, and blocks taken from a segment."""
     folder = Path(sys.argv[1])
-    for name in ("open", "search", "block"):
+    for name in ("open", "search", "query", "block"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     small, large = segment(12, 1), segment(300, 2)
     (folder / "open" / "small").write_bytes(small)
@@ -54,6 +57,8 @@ def main() -> None:
         program = encode_query(query)
         data = len(program).to_bytes(2, "little") + program + (large if number % 2 else small)
         (folder / "search" / f"query{number}").write_bytes(data)
+    for number in range(QUERY_INPUTS):
+        (folder / "query" / f"random{number}").write_bytes(bytes((number,)) + Random(number).randbytes(60))
     tail = bytes((1, 2, 0, 0, 0, 0)) + bytes.fromhex("07000509")
     packed = (
         bytes((0, 0, 0, 0, 0, 0))
