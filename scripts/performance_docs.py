@@ -12,12 +12,13 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent / "bench")]
 
+from engines.comparison import OURS  # noqa: E402
 from engines.targets import target_of  # noqa: E402
 from measure import RESULTS, ROOT  # noqa: E402
 
@@ -91,8 +92,22 @@ def query_tables(result: Result) -> list[str]:
             for engine in engines
             if f"{text}_k{k}_exact_{engine}" in result.figures
         ]
-        lines += ["", f"Checked queries with exactly the hits of scoring everything: {', '.join(checked)}.", ""]
+        lines += ["", f"Checked queries with exactly the hits of scoring everything: {', '.join(checked)}."]
+        lines += [_losses(result.figures, f"{text}_k{k}", mine), ""]
     return lines
+
+
+def _losses(figures: Mapping[str, float], base: str, found: Sequence[Mapping[str, str]]) -> str:
+    """Where another engine's mean is lower than jird's."""
+    means = {
+        (each["class"], each["engine"]): figures[f"{base}_{each['class']}_{each['engine']}_mean_us"] for each in found
+    }
+    lost = [
+        f"{engine} in {query_class} ({means[query_class, OURS] / mean:.2f} times its mean)"
+        for (query_class, engine), mean in means.items()
+        if engine != OURS and means.get((query_class, OURS), 0.0) > mean
+    ]
+    return f"jird is slower than {', '.join(lost)}." if lost else "jird has the lowest mean in every class."
 
 
 def _latencies(figures: Mapping[str, float], base: str) -> str:

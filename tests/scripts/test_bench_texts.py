@@ -228,6 +228,13 @@ def test_missed_figures_stand_out_in_the_document() -> None:
         in filled
     )
     assert "qix 100.0 %" in filled
+    assert "jird has the lowest mean in every class" in filled
+
+
+def test_document_says_where_others_are_faster() -> None:
+    figures = {"real_k10_or2_qix_mean_us": 30.0, "real_k10_or2_bm25s_mean_us": 20.0, "real_k10_term_qix_mean_us": 1.0}
+    filled = performance_docs.fill_in(BLOCK.format("query"), {"query": result("query", figures, real_documents=5)})
+    assert "jird is slower than bm25s in or2 (1.50 times its mean)." in filled
 
 
 def test_every_benchmark_has_its_place_in_the_document() -> None:
