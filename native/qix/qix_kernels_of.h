@@ -42,7 +42,9 @@ QIX_TARGET static void unpack(const uint8_t *body, unsigned width, uint32_t ret_
 #define UNPACK4(w) UNPACK(w) UNPACK(w + 1) UNPACK(w + 2) UNPACK(w + 3)
         UNPACK4(1)
         UNPACK4(5)
-        UNPACK4(9) UNPACK4(13) UNPACK4(17) UNPACK4(21) UNPACK4(25) UNPACK4(29)
+        UNPACK4(9)
+        UNPACK4(13)
+        UNPACK4(17) UNPACK4(21) UNPACK4(25) UNPACK4(29)
 #undef UNPACK4
 #undef UNPACK
             default : break; /* there is no wider array */
