@@ -44,10 +44,14 @@ QIX_TARGET static void unpack(const uint8_t *body, unsigned width, uint32_t ret_
         UNPACK4(5)
         UNPACK4(9)
         UNPACK4(13)
-        UNPACK4(17) UNPACK4(21) UNPACK4(25) UNPACK4(29)
+        UNPACK4(17)
+        UNPACK4(21)
+        UNPACK4(25)
+        UNPACK4(29)
 #undef UNPACK4
 #undef UNPACK
-            default : break; /* there is no wider array */
+    default:
+        break; /* there is no wider array */
     }
 }
 

@@ -107,10 +107,14 @@ static void pack_lanes(uint8_t *body, unsigned width, const uint32_t *values)
         PACK4(5)
         PACK4(9)
         PACK4(13)
-        PACK4(17) PACK4(21) PACK4(25) PACK4(29)
+        PACK4(17)
+        PACK4(21)
+        PACK4(25)
+        PACK4(29)
 #undef PACK4
 #undef PACK
-            default : break; /* width 0 has no bytes */
+    default:
+        break; /* width 0 has no bytes */
     }
 }
 
