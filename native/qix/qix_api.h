@@ -91,15 +91,17 @@ typedef struct {
     const uint8_t *tombstones; /* bit docid % 8 of byte docid / 8 is set for a deleted document; may be NULL */
 } qix_part;
 
+/* Python reads the members at once, as QIX_SEARCH_FIGURES numbers. */
+#define QIX_SEARCH_FIGURES 8
 typedef struct {
     uint64_t match_count;      /* documents that match, or at least this many if not exact */
+    uint64_t exact;            /* 1 or 0 */
     uint64_t postings_decoded; /* again for each time that a block was decoded */
     uint64_t postings_total;   /* of all lists that the query names */
     uint64_t blocks_decoded;
     uint64_t blocks_total;
-    uint32_t hit_count;
-    uint32_t exact;
-    uint32_t plan; /* for qix_plan_name */
+    uint64_t plan; /* for qix_plan_name */
+    uint64_t hit_count;
 } qix_search_info;
 
 typedef struct qix_snapshot qix_snapshot;
