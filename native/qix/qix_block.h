@@ -44,7 +44,7 @@ const char *qix_tail_decode(qix_reader *r, int64_t previous, uint32_t doc_count,
 
 /* Impact pairs: (frequency, length code) such that each posting is covered by one. */
 typedef struct {
-    uint8_t tf; /* 255: any */
+    uint8_t tf; /* qix_tf_code.h */
     uint8_t code;
 } qix_pair;
 

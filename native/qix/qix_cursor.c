@@ -1,10 +1,11 @@
 #include "qix_cursor.h"
+#include "qix_tf_code.h"
 
-bool qix_cursor_load(qix_run *run, qix_cursor *c, uint32_t index)
+bool qix_cursor_load_docids(qix_run *run, qix_cursor *c, uint32_t index)
 {
     if (c->block_index == index)
         return true;
-    qix_status status = qix_list_decode(&c->list, index, &c->block, run->fault);
+    qix_status status = qix_list_docids(&c->list, index, &c->block, run->fault);
     if (status) {
         c->block_index = QIX_NO_BLOCK;
         qix_run_fail(run, status);
@@ -15,6 +16,18 @@ bool qix_cursor_load(qix_run *run, qix_cursor *c, uint32_t index)
     c->block_index = index;
     c->at = 0;
     return true;
+}
+
+bool qix_cursor_load(qix_run *run, qix_cursor *c, uint32_t index)
+{
+    if (!qix_cursor_load_docids(run, c, index))
+        return false;
+    qix_status status = qix_list_fill(&c->list, &c->block, run->fault);
+    if (status) {
+        c->block_index = QIX_NO_BLOCK;
+        qix_run_fail(run, status);
+    }
+    return status == QIX_OK;
 }
 
 /* A short list is decoded at once, which gives its exact bound. */
@@ -57,10 +70,15 @@ void qix_cursor_rewind(qix_cursor *c)
     c->bound_block = 0;
 }
 
-uint32_t qix_list_find(const qix_list *list, uint32_t from, uint32_t target)
+/* Gallop from `near`, then halve; before it, halve alone. */
+uint32_t qix_list_find(const qix_list *list, uint32_t near, uint32_t target)
 {
-    uint32_t step = 1, low = from, high = from;
-    while (high < list->block_count && qix_list_last(list, high) < target) {
+    uint32_t step = 1, low = near, high = near;
+    if (near > 0 && qix_list_last(list, near - 1) >= target) {
+        low = 0;
+        high = near - 1;
+    }
+    while (high >= near && high < list->block_count && qix_list_last(list, high) < target) {
         low = high + 1;
         high = list->block_count - high > step ? high + step : list->block_count;
         step *= 2;
@@ -110,10 +128,20 @@ double qix_pairs_norm(const qix_ranker *ranker, const uint8_t *pairs)
 {
     double highest = 0.0;
     for (uint32_t i = 0; i < QIX_PAIRS; i++) {
-        uint8_t tf = pairs[2 * i], code = pairs[2 * i + 1];
-        double norm = tf == 255 ? 1.0 : ranker->norm[tf][code];
+        uint32_t tf = qix_tf_decode(pairs[2 * i]);
+        double norm = tf == UINT32_MAX ? 1.0 : qix_norm(ranker, tf, pairs[2 * i + 1]);
         if (norm > highest)
             highest = norm;
+    }
+    return highest;
+}
+
+float qix_pairs_norm32(const qix_ranker *ranker, const uint8_t *pairs)
+{
+    float highest = 0.0f;
+    for (uint32_t i = 0; i < QIX_PAIRS; i++) {
+        float norm = ranker->pair_norm32[pairs[2 * i]][pairs[2 * i + 1]];
+        highest = norm > highest ? norm : highest;
     }
     return highest;
 }

@@ -21,7 +21,8 @@
 /* What scoring needs of a snapshot. */
 typedef struct {
     double norm_k[256];
-    double norm[QIX_NORM_TFS][256]; /* tf / (tf + K[code]) of small frequencies */
+    float norm32[QIX_NORM_TFS][256]; /* tf / (tf + K), rounded: for finding what may enter, never for a result */
+    float pair_norm32[256][256];     /* of impact pairs, by their bytes */
 } qix_ranker;
 
 typedef struct {
@@ -66,9 +67,15 @@ typedef struct {
     qix_fault *fault;
 } qix_run;
 
+/* A division costs less than a look at a table that is not in the cache: few postings come as far as this. */
 static inline double qix_norm(const qix_ranker *ranker, uint32_t tf, uint32_t code)
 {
-    return tf < QIX_NORM_TFS ? ranker->norm[tf][code] : tf / (tf + ranker->norm_k[code]);
+    return tf / (tf + ranker->norm_k[code]);
+}
+
+static inline float qix_norm32(const qix_ranker *ranker, uint32_t tf, uint32_t code)
+{
+    return tf < QIX_NORM_TFS ? ranker->norm32[tf][code] : (float)(tf / (tf + ranker->norm_k[code]));
 }
 
 /* Keep the first fault. */
@@ -87,11 +94,14 @@ void qix_cursor_open(qix_run *run, qix_cursor *cursor, const qix_term *term);
 void qix_cursor_rewind(qix_cursor *cursor);
 /* Load a block and stand before its first posting; false on a fault. */
 bool qix_cursor_load(qix_run *run, qix_cursor *cursor, uint32_t block);
+/* Load a block's docids alone (its rest by qix_list_fill or qix_list_posting). */
+bool qix_cursor_load_docids(qix_run *run, qix_cursor *cursor, uint32_t block);
+/* The first block whose last document is >= target, or block_count. `near` is any block; looking begins there. */
+uint32_t qix_list_find(const qix_list *list, uint32_t near, uint32_t target);
 uint32_t qix_cursor_seek(qix_run *run, qix_cursor *cursor, uint32_t target);
-/* The first block from `from` whose last document is >= target, or block_count: gallop, then halve. */
-uint32_t qix_list_find(const qix_list *list, uint32_t from, uint32_t target);
 /* Highest frequency part of the postings that QIX_PAIRS pairs cover. */
 double qix_pairs_norm(const qix_ranker *ranker, const uint8_t *pairs);
+float qix_pairs_norm32(const qix_ranker *ranker, const uint8_t *pairs);
 /* Highest frequency part of any posting in documents lo..hi, or QIX_NO_MATCH. */
 double qix_cursor_norm_bound(qix_run *run, qix_cursor *cursor, uint32_t lo, uint32_t hi);
 /* A walk over the positions of the posting that the cursor stands on. */

@@ -59,7 +59,8 @@
  *   the blocks: QIX_BLOCK postings each, then a tail block if df is not a multiple
  * Impact pairs are QIX_PAIRS x (frequency, length code), 1 byte each. Every posting covered has a frequency <= and a
  * length code >= those of at least one pair, so the best score of the pairs bounds the block under any average length.
- * Frequency 255 stands for any. Unused pairs repeat the first.
+ * The frequency is a code: below 128 itself; from there (8 + code % 8) << ((code - 128) / 8 + 4), rounded up; 255 stands
+ * for any. Unused pairs repeat the first.
  *
  * A full block: kind (1: QIX_BLOCK_PACKED or QIX_BLOCK_BITMAP), flags (1: QIX_BLOCK_LENGTHS), base length code (1);
  *   gaps: a packed array of docid - previous docid - 1 (previous of the list's first: -1, so that its gap is its
@@ -91,7 +92,7 @@
  *   4  the first version that jird wrote
  *   5  the k-th best of a list is a frequency part, no longer a pair, and is filled in; packed arrays have high parts
  *      for exceptions, and may have fewer than 128 values, which tail blocks and the rest of positions use; blocks
- *      without length codes may be of words */
+ *      without length codes may be of words; frequencies of pairs above 127 are codes */
 #ifndef QIX_FORMAT_H
 #define QIX_FORMAT_H
 

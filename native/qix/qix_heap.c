@@ -36,7 +36,7 @@ void qix_heap_push(qix_heap *heap, qix_hit hit)
         heap->hits[0] = hit;
         sift_down(heap->hits, heap->count, 0);
     }
-    if (heap->count == heap->capacity && heap->capacity > 0)
+    if (heap->count == heap->capacity && heap->capacity > 0 && heap->hits[0].score > heap->threshold)
         heap->threshold = heap->hits[0].score;
 }
 

@@ -16,7 +16,26 @@ typedef struct {
     void (*unpack)(const uint8_t *body, unsigned width, uint32_t ret_values[QIX_BLOCK]);
     /* Turn gaps into docids in place: values[i] becomes start + i + the sum of values[0..i]. */
     void (*sum_gaps)(uint32_t values[QIX_BLOCK], uint32_t start);
+    /* How many of 128 ascending values are below `target`. */
+    uint32_t (*count_below)(const uint32_t values[QIX_BLOCK], uint32_t target);
+    /* sums[i] += bytes[i] * scale. */
+    void (*add_bytes)(float *sums, const uint8_t *bytes, float scale, uint32_t count);
+    /* The largest of some bytes; 0 for none. */
+    uint8_t (*max_byte)(const uint8_t *bytes, uint32_t count);
+    /* Add weight * norms[tf << 8 | code] of `count` postings to window[docid - first], and mark what was touched: the byte
+     * marks[i] stands for QIX_MARK_DOCS documents. No tf is above 255. */
+    void (*add_scores)(const uint32_t *docids, const uint32_t *tfs, const uint32_t *codes, uint32_t count,
+                       const float *norms, float weight, uint32_t first, float *window, uint8_t *marks);
+    /* Write the postings that score at least `least` to ret_docids and ret_scores (room for `count`); gives how many. */
+    uint32_t (*pick_postings)(const uint32_t *docids, const uint32_t *tfs, const uint32_t *codes, uint32_t count,
+                              const float *norms, float weight, float least, uint32_t *ret_docids, float *ret_scores);
+    /* Take the documents of a window that have at least `least`, which is above 0, in the same way, and make window and
+     * marks zeros again. `count` is a multiple of 8 * QIX_MARK_DOCS. Gives how many; ret_touched: how many are above 0. */
+    uint32_t (*sweep_window)(float *window, uint8_t *marks, uint32_t count, uint32_t first, float least,
+                             uint32_t *ret_docids, float *ret_scores, uint32_t *ret_touched);
 } qix_kernel_table;
+
+#define QIX_MARK_DOCS 16u
 
 extern const qix_kernel_table qix_kernels_any;
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -71,8 +71,126 @@ QIX_TARGET static void sum_gaps(uint32_t values[QIX_BLOCK], uint32_t start)
     }
 }
 
+#ifdef QIX_KERNELS_AVX2
+/* Compare all: sixteen independent comparisons are done sooner than seven that wait for each other. */
+QIX_TARGET static uint32_t count_below(const uint32_t values[QIX_BLOCK], uint32_t target)
+{
+    const __m256i sign = _mm256_set1_epi32(INT32_MIN);
+    const __m256i bound = _mm256_xor_si256(_mm256_set1_epi32((int32_t)target), sign);
+    __m256i counts = _mm256_setzero_si256();
+    for (uint32_t i = 0; i < QIX_BLOCK; i += 8) {
+        __m256i part = _mm256_loadu_si256((const __m256i *)(const void *)(values + i));
+        counts = _mm256_sub_epi32(counts, _mm256_cmpgt_epi32(bound, _mm256_xor_si256(part, sign)));
+    }
+    __m128i sum = _mm_add_epi32(_mm256_castsi256_si128(counts), _mm256_extracti128_si256(counts, 1));
+    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
+    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xb1));
+    return (uint32_t)_mm_cvtsi128_si32(sum);
+}
+#else
+QIX_TARGET static uint32_t count_below(const uint32_t values[QIX_BLOCK], uint32_t target)
+{
+    uint32_t low = 0;
+    for (uint32_t step = QIX_BLOCK / 2; step > 0; step /= 2) /* without a branch: they cannot be predicted */
+        low += (values[low + step - 1] < target) * step;
+    return low + (values[low] < target);
+}
+#endif
+
+QIX_TARGET static void add_bytes(float *restrict sums, const uint8_t *restrict bytes, float scale, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        sums[i] += (float)bytes[i] * scale;
+}
+
+QIX_TARGET static uint8_t max_byte(const uint8_t *bytes, uint32_t count)
+{
+    uint8_t highest = 0;
+    for (uint32_t i = 0; i < count; i++)
+        highest = bytes[i] > highest ? bytes[i] : highest;
+    return highest;
+}
+
+QIX_TARGET static void add_scores(const uint32_t *docids, const uint32_t *tfs, const uint32_t *codes, uint32_t count,
+                                  const float *norms, float weight, uint32_t first, float *window, uint8_t *marks)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = docids[i] - first;
+        window[at] += weight * norms[tfs[i] << 8 | codes[i]];
+        marks[at / QIX_MARK_DOCS] = 1;
+    }
+}
+
+/* Without a branch: the next free place is written in any case, and kept if the score is high enough. */
+QIX_TARGET static uint32_t pick_postings(const uint32_t *docids, const uint32_t *tfs, const uint32_t *codes,
+                                         uint32_t count, const float *norms, float weight, float least,
+                                         uint32_t *ret_docids, float *ret_scores)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        float score = weight * norms[tfs[i] << 8 | codes[i]];
+        ret_docids[found] = docids[i];
+        ret_scores[found] = score;
+        found += score >= least;
+    }
+    return found;
+}
+
+/* Bit i: score i is at least `least`; and the same for what is above 0. */
+#ifdef QIX_KERNELS_AVX2
+QIX_TARGET static inline void compare_marked(const float *scores, float least, uint32_t *ret_high, uint32_t *ret_some)
+{
+    __m256 a = _mm256_loadu_ps(scores), b = _mm256_loadu_ps(scores + 8), bound = _mm256_set1_ps(least);
+    __m256 zero = _mm256_setzero_ps();
+    *ret_high = (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, bound, _CMP_GE_OQ)) |
+                (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(b, bound, _CMP_GE_OQ)) << 8;
+    *ret_some = (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, zero, _CMP_GT_OQ)) |
+                (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(b, zero, _CMP_GT_OQ)) << 8;
+}
+#else
+QIX_TARGET static inline void compare_marked(const float *scores, float least, uint32_t *ret_high, uint32_t *ret_some)
+{
+    uint32_t high = 0, some = 0;
+    for (uint32_t i = 0; i < QIX_MARK_DOCS; i++) {
+        high |= (uint32_t)(scores[i] >= least) << i;
+        some |= (uint32_t)(scores[i] > 0.0f) << i;
+    }
+    *ret_high = high;
+    *ret_some = some;
+}
+#endif
+
+QIX_TARGET static uint32_t sweep_window(float *window, uint8_t *marks, uint32_t count, uint32_t first, float least,
+                                        uint32_t *ret_docids, float *ret_scores, uint32_t *ret_touched)
+{
+    uint32_t found = 0, touched = 0;
+    for (uint32_t group = 0; group < count / QIX_MARK_DOCS; group += 8) {
+        uint64_t marked = qix_load_u64(marks + group);
+        memset(marks + group, 0, 8);
+        for (; marked; marked &= marked - 1) {
+            uint32_t at = (group + (uint32_t)__builtin_ctzll(marked) / 8) * QIX_MARK_DOCS, high, some;
+            compare_marked(window + at, least, &high, &some);
+            touched += (uint32_t)__builtin_popcount(some);
+            for (; high; high &= high - 1) {
+                uint32_t i = at + (uint32_t)__builtin_ctz(high);
+                ret_docids[found] = first + i;
+                ret_scores[found++] = window[i];
+            }
+            memset(window + at, 0, QIX_MARK_DOCS * sizeof *window);
+        }
+    }
+    *ret_touched = touched;
+    return found;
+}
+
 const qix_kernel_table QIX_KERNELS_OF = {
     .name = QIX_KERNELS_NAME,
     .unpack = unpack,
     .sum_gaps = sum_gaps,
+    .count_below = count_below,
+    .add_bytes = add_bytes,
+    .max_byte = max_byte,
+    .add_scores = add_scores,
+    .pick_postings = pick_postings,
+    .sweep_window = sweep_window,
 };

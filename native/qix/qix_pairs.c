@@ -1,10 +1,9 @@
 #include "qix_block.h"
+#include "qix_tf_code.h"
 
-/* Frequencies from here on are one: 255 in a pair stands for any. */
-#define TF_ANY 255u
-
-static double norm_of(uint32_t tf, uint32_t code, const double norm_k[256])
+static double norm_of(uint8_t tf_code, uint32_t code, const double norm_k[256])
 {
+    double tf = qix_tf_decode(tf_code);
     return tf / (tf + norm_k[code]);
 }
 
@@ -14,7 +13,7 @@ static uint32_t frontier(const uint32_t *tfs, const uint32_t *codes, uint32_t co
     uint8_t best[256] = {0};
     uint32_t lowest = 255, highest = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint8_t tf = (uint8_t)(tfs[i] < TF_ANY ? tfs[i] : TF_ANY);
+        uint8_t tf = qix_tf_encode(tfs[i]);
         if (best[codes[i]] < tf)
             best[codes[i]] = tf;
         lowest = codes[i] < lowest ? codes[i] : lowest;

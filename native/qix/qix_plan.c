@@ -30,10 +30,8 @@ static bool is_any(const qix_query *query)
 
 /* The first that fits is taken, so that the special ones stand before the general ones. */
 static const plan plans[] = {
-    {"term", is_one_term, qix_walk_term},
-    {"or tree", is_or, qix_walk_or_tree},
-    {"and", is_and, qix_walk_and},
-    {"tree", is_any, qix_walk_tree},
+    {"term", is_one_term, qix_walk_term}, {"or", qix_is_or_of_terms, qix_walk_or}, {"or tree", is_or, qix_walk_or_tree},
+    {"and", is_and, qix_walk_and},        {"tree", is_any, qix_walk_tree},
 };
 #define PLAN_COUNT ((uint32_t)(sizeof plans / sizeof *plans))
 

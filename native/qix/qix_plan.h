@@ -17,7 +17,9 @@ bool qix_has_lists(const qix_query *query);
 
 /* ---- the walks ---- */
 
-void qix_walk_term(qix_search_state *s);    /* qix_term.c */
+void qix_walk_term(qix_search_state *s); /* qix_term.c */
+bool qix_is_or_of_terms(const qix_query *query);
+void qix_walk_or(qix_search_state *s);      /* qix_or.c */
 void qix_walk_or_tree(qix_search_state *s); /* qix_or_tree.c */
 void qix_walk_and(qix_search_state *s);     /* qix_and.c */
 void qix_walk_tree(qix_search_state *s);    /* qix_walk.c */

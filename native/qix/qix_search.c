@@ -121,6 +121,7 @@ static qix_status search_part(qix_search_state *s, uint32_t part, const qix_term
     qix_run *run = &s->run;
     run->segment = at->part.segment;
     run->range_factor = at->range_factor;
+    s->part = at;
     s->tombstones = at->part.tombstones;
     if (run->segment->info.doc_count == 0)
         return QIX_OK;

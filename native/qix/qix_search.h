@@ -12,7 +12,8 @@ typedef struct {
     const qix_snapshot *snapshot;
     qix_run run;
     qix_heap heap;
-    const uint8_t *tombstones; /* of the part at hand */
+    const qix_snapshot_part *part; /* at hand */
+    const uint8_t *tombstones;     /* of it */
     uint64_t match_count;
     bool is_exact; /* nothing was skipped that might have matched */
     uint32_t plan; /* qix_plan.h */
@@ -30,6 +31,16 @@ static inline void qix_offer(qix_search_state *s, uint32_t docid, double score)
         qix_run_fail(&s->run, status);
     else
         qix_heap_push(&s->heap, (qix_hit){score, qix_load_u64(page)});
+}
+
+/* What at least k live postings of a term's list score, or 0 (qix_threshold.c): a search whose hits are the documents of
+ * that list, and maybe more, can begin with this threshold. */
+double qix_kth_score(const qix_search_state *s, const qix_cursor *cursor);
+
+static inline void qix_raise_threshold(qix_search_state *s, double score)
+{
+    if (score > s->heap.threshold)
+        s->heap.threshold = score;
 }
 
 /* The last document of the window that begins at `lo`: a range of the range bounds, so that for common terms a window's

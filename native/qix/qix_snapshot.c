@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "qix_rank.h"
+#include "qix_tf_code.h"
 
 /* Range bounds were computed with other parameters than ours. For a frequency of at least 1,
  *   tf / (tf + K) <= tf / (tf + K') * (1 + K') / (1 + K)   where K' > K,
@@ -21,6 +22,27 @@ static double range_factor(const qix_segment *segment, const qix_ranker *ranker)
     return factor * QIX_BOUND_SLACK;
 }
 
+/* The other way round, for what bounds a frequency part from below: the smallest such quotient. */
+static double kth_factor(const qix_segment *segment, const qix_ranker *ranker)
+{
+    double written[256], factor = 1.0;
+    qix_norm_table(segment->range_k1, segment->range_b, segment->range_average, written);
+    for (unsigned code = 0; code < 256; code++) {
+        double quotient = (1.0 + written[code]) / (1.0 + ranker->norm_k[code]);
+        if (quotient < factor)
+            factor = quotient;
+    }
+    return factor / QIX_BOUND_SLACK;
+}
+
+static uint32_t count_deleted(const qix_part *part)
+{
+    uint32_t count = 0, doc_count = part->segment->info.doc_count;
+    for (uint32_t docid = 0; part->tombstones && docid < doc_count; docid++)
+        count += part->tombstones[docid / 8] >> (docid % 8) & 1;
+    return count;
+}
+
 static void fill_ranker(qix_snapshot *snapshot, double k1, double b)
 {
     qix_ranker *ranker = &snapshot->ranker;
@@ -28,7 +50,14 @@ static void fill_ranker(qix_snapshot *snapshot, double k1, double b)
     qix_norm_table(k1, b, average, ranker->norm_k);
     for (unsigned tf = 1; tf < QIX_NORM_TFS; tf++)
         for (unsigned code = 0; code < 256; code++)
-            ranker->norm[tf][code] = tf / (tf + ranker->norm_k[code]);
+            ranker->norm32[tf][code] = (float)qix_norm(ranker, tf, code);
+    for (unsigned tf_code = 1; tf_code < QIX_TF_ANY; tf_code++) {
+        double tf = qix_tf_decode((uint8_t)tf_code);
+        for (unsigned code = 0; code < 256; code++)
+            ranker->pair_norm32[tf_code][code] = (float)(tf / (tf + ranker->norm_k[code]));
+    }
+    for (unsigned code = 0; code < 256; code++)
+        ranker->pair_norm32[QIX_TF_ANY][code] = 1.0f;
 }
 
 qix_status qix_snapshot_new(const qix_part *parts, uint32_t part_count, double k1, double b,
@@ -44,12 +73,15 @@ qix_status qix_snapshot_new(const qix_part *parts, uint32_t part_count, double k
     snapshot->part_count = part_count;
     for (uint32_t i = 0; i < part_count; i++) {
         snapshot->parts[i].part = parts[i];
+        snapshot->parts[i].deleted_count = count_deleted(&parts[i]);
         snapshot->doc_count += parts[i].segment->info.doc_count;
         snapshot->total_length += parts[i].segment->info.total_length;
     }
     fill_ranker(snapshot, k1, b);
-    for (uint32_t i = 0; i < part_count; i++)
+    for (uint32_t i = 0; i < part_count; i++) {
         snapshot->parts[i].range_factor = range_factor(parts[i].segment, &snapshot->ranker);
+        snapshot->parts[i].kth_factor = kth_factor(parts[i].segment, &snapshot->ranker);
+    }
     *ret_snapshot = snapshot;
     return QIX_OK;
 }

@@ -7,7 +7,9 @@
 
 typedef struct {
     qix_part part;
-    double range_factor;
+    double range_factor; /* makes range bounds of the part safe under the snapshot's parameters */
+    double kth_factor;   /* the same for the k-th best of its lists, which bound from below */
+    uint32_t deleted_count;
 } qix_snapshot_part;
 
 struct qix_snapshot {

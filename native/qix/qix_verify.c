@@ -2,6 +2,7 @@
  * check. */
 #include "qix_rank.h"
 #include "qix_segment.h"
+#include "qix_tf_code.h"
 
 typedef struct {
     const qix_segment *segment;
@@ -73,7 +74,7 @@ static void check_padding(checker *v)
 static bool is_covered(const uint8_t *pairs, uint32_t tf, uint32_t code)
 {
     for (uint32_t i = 0; i < QIX_PAIRS; i++)
-        if ((pairs[2 * i] == 255 || pairs[2 * i] >= tf) && pairs[2 * i + 1] <= code)
+        if (qix_tf_decode(pairs[2 * i]) >= tf && pairs[2 * i + 1] <= code)
             return true;
     return false;
 }
