@@ -125,6 +125,8 @@ typedef struct {
     uint32_t field_weights[5]; /* 1 to 1000 each; qix_field order */
     uint32_t max_tokens;       /* of a document, title first (J157) */
     uint32_t with_positions;
+    uint64_t memory_bytes;    /* beyond this, documents go to files until they are written; 0: all stay in memory */
+    const char *spill_folder; /* where those files are, unlinked; NULL without memory_bytes */
 } qix_builder_options;
 
 typedef struct qix_builder qix_builder;

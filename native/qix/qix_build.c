@@ -1,5 +1,5 @@
-/* The builder: documents in, postings per term in memory. No allocation per token; memory is seen from outside, so that
- * the caller can write a segment when enough has come together. */
+/* The builder: documents in, postings per term in memory, or, beyond a limit, in files. No allocation per token. */
+#define _DEFAULT_SOURCE /* strdup */
 #include "qix_builder.h"
 #include "qix_format.h"
 #include "qix_length.h"
@@ -19,6 +19,8 @@ static qix_status check_options(const qix_builder_options *options, qix_fault *f
             return qix_fail(fault, QIX_ERR_ARGUMENT, i, "field weights must be 1 to 1000");
     if (options->max_tokens < 1 || options->max_tokens > TOKENS_MAX)
         return qix_fail(fault, QIX_ERR_ARGUMENT, 0, "max_tokens must be 1 to 1000000");
+    if (options->memory_bytes > 0 && !options->spill_folder)
+        return qix_fail(fault, QIX_ERR_ARGUMENT, 0, "a limit of memory needs a folder for what goes beyond it");
     return QIX_OK;
 }
 
@@ -31,8 +33,13 @@ qix_status qix_builder_new(const qix_builder_options *options, qix_builder **ret
     if (!b)
         return qix_no_memory(ret_fault);
     b->options = *options;
+    b->options.spill_folder = options->spill_folder ? strdup(options->spill_folder) : NULL;
+    qix_spool_init(&b->lists, b->options.spill_folder);
+    qix_spool_init(&b->rows, b->options.spill_folder);
     b->tokenizer = malloc(qix_tokenizer_size());
-    if (!qix_table_init(&b->table) || !qix_pages_init(&b->pages) || !b->tokenizer) {
+    b->batch = calloc(1, sizeof *b->batch);
+    if (!qix_table_init(&b->table) || !qix_pages_init(&b->pages) || !b->tokenizer || !b->batch ||
+        !b->options.spill_folder != !options->spill_folder) {
         qix_builder_free(b);
         return qix_no_memory(ret_fault);
     }
@@ -47,9 +54,13 @@ void qix_builder_free(qix_builder *b)
     qix_pool_free(&b->pool);
     qix_table_free(&b->table);
     qix_bytes_free(&b->docs);
-    qix_bytes_free(&b->touched);
     qix_pages_free(&b->pages);
+    qix_spool_free(&b->lists);
+    qix_spool_free(&b->rows);
+    qix_bytes_free(&b->run_starts);
+    free((void *)(uintptr_t)b->options.spill_folder);
     free(b->tokenizer);
+    free(b->batch);
     free(b);
 }
 
@@ -60,96 +71,77 @@ uint32_t qix_builder_doc_count(const qix_builder *b)
 
 uint64_t qix_builder_memory_bytes(const qix_builder *b)
 {
-    return b->pool.used + qix_table_bytes(&b->table) + b->docs.capacity + b->touched.capacity +
-           qix_pages_bytes(&b->pages);
+    return b->pool.used + qix_table_bytes(&b->table) + b->docs.used;
+}
+
+static bool add_pages_of(qix_builder *b, const qix_document *rows, uint64_t count)
+{
+    bool is_new;
+    for (uint64_t i = 0; i < count; i++)
+        if (!qix_pages_add(&b->pages, rows[i].page_id, &is_new))
+            return false;
+    return true;
+}
+
+/* A page came that is not above the last: from now on all pages are kept in a set. */
+static qix_status begin_page_set(qix_builder *b, qix_fault *fault)
+{
+    qix_spool_map map;
+    qix_status status = qix_spool_map_open(&b->rows, &map, fault);
+    if (!status && (!add_pages_of(b, (const qix_document *)(const void *)map.data, map.bytes / sizeof(qix_document)) ||
+                    !add_pages_of(b, qix_builder_docs(b), b->docs.used / sizeof(qix_document))))
+        status = qix_no_memory(fault);
+    status = qix_spool_settle(&map, status, fault);
+    qix_spool_map_close(&map);
+    b->is_page_set = !status;
+    return status;
+}
+
+static qix_status add_page(qix_builder *b, uint64_t page_id, qix_fault *fault)
+{
+    bool is_new = true;
+    if (page_id == 0)
+        return qix_fail(fault, QIX_ERR_ARGUMENT, 0, "page_id must be at least 1");
+    qix_status status = page_id <= b->last_page && !b->is_page_set ? begin_page_set(b, fault) : QIX_OK;
+    if (status)
+        return status;
+    if (b->is_page_set && !qix_pages_add(&b->pages, page_id, &is_new))
+        return qix_no_memory(fault);
+    if (!is_new)
+        return qix_fail(fault, QIX_ERR_ARGUMENT, page_id, "page_id was added before");
+    b->last_page = page_id;
+    return QIX_OK;
 }
 
 static qix_status begin_document(qix_builder *b, const qix_document *doc, qix_fault *fault)
 {
     if (b->is_broken)
         return qix_fail(fault, QIX_ERR_LIMIT, 0, "the builder ran out of memory before; make a new one");
-    if (doc->page_id == 0)
-        return qix_fail(fault, QIX_ERR_ARGUMENT, 0, "page_id must be at least 1");
     if (b->doc_count >= UINT32_MAX / 2)
         return qix_fail(fault, QIX_ERR_LIMIT, 0, "a segment holds at most 2^31 documents");
-    bool is_new;
-    if (!qix_bytes_reserve(&b->docs, sizeof *doc) || !qix_pages_add(&b->pages, doc->page_id, &is_new))
-        return qix_no_memory(fault);
-    if (!is_new)
-        return qix_fail(fault, QIX_ERR_ARGUMENT, doc->page_id, "page_id was added before");
-    b->touched.used = 0;
-    return QIX_OK;
-}
-
-/* ---- occurrences ---- */
-
-/* The entry of a key, made ready for the document at hand. */
-static qix_entry *touch(qix_builder *b, uint8_t space, const uint8_t *term, uint32_t term_bytes)
-{
-    uint32_t number;
-    if (!qix_table_find(&b->table, &b->pool, space, term, term_bytes, &number))
-        return NULL;
-    qix_entry *entry = &b->table.entries[number];
-    if (entry->seen == b->doc_count + 1)
-        return entry;
-    if (!qix_bytes_add(&b->touched, &number, sizeof number))
-        return NULL;
-    entry->seen = b->doc_count + 1;
-    entry->tf = entry->count = entry->word = 0;
-    entry->field = QIX_BODY_FIELD;
-    return entry;
-}
-
-static bool add_occurrence(qix_builder *b, const uint8_t *term, uint32_t term_bytes, uint32_t field, uint32_t word)
-{
-    qix_entry *entry = touch(b, 0, term, term_bytes);
-    if (!entry)
-        return false;
-    bool other_field = entry->field != field;
-    if (entry->count > 0 && !other_field && entry->word == word)
-        return true; /* an alternate that is the same term at the same place */
-    uint32_t step = word - (other_field ? 0 : entry->word);
-    entry->tf += b->options.field_weights[field];
-    entry->count++;
-    entry->word = word;
-    entry->field = field;
-    if (!b->options.with_positions)
-        return true;
-    return qix_chain_add(&b->pool, &entry->positions, step << 1 | other_field) &&
-           (!other_field || qix_chain_add(&b->pool, &entry->positions, field));
-}
-
-static bool add_posting(qix_builder *b, qix_entry *entry)
-{
-    uint32_t ordinal = b->doc_count;
-    uint32_t step = ordinal + 1 - entry->posted;
-    bool once = entry->tf == 1;
-    entry->posted = ordinal + 1;
-    entry->df++;
-    return qix_chain_add(&b->pool, &entry->postings, step << 1 | once) &&
-           (once || (qix_chain_add(&b->pool, &entry->postings, entry->tf) &&
-                     qix_chain_add(&b->pool, &entry->postings, entry->count)));
-}
-
-static qix_status end_document(qix_builder *b, const qix_document *doc, uint64_t length, qix_fault *fault)
-{
-    const uint32_t *touched = (const uint32_t *)(const void *)b->touched.data;
-    for (size_t i = 0; i < b->touched.used / sizeof *touched; i++)
-        if (!add_posting(b, &b->table.entries[touched[i]])) {
-            b->is_broken = true;
-            return qix_fail(fault, QIX_ERR_LIMIT, 0, "the builder is full: memory, or 4 GiB of postings");
-        }
-    qix_document row = *doc;
-    row.length = (uint32_t)(length < QIX_LENGTH_MAX ? length : QIX_LENGTH_MAX);
-    qix_bytes_add(&b->docs, &row, sizeof row); /* begin_document reserved it */
-    b->doc_count++;
-    return QIX_OK;
+    qix_status status = QIX_OK;
+    if (b->options.memory_bytes > 0 && qix_builder_memory_bytes(b) >= b->options.memory_bytes)
+        status = qix_builder_spill(b, fault);
+    if (!status && !qix_bytes_reserve(&b->docs, sizeof *doc))
+        status = qix_no_memory(fault);
+    return status ? status : add_page(b, doc->page_id, fault);
 }
 
 static qix_status fail_document(qix_builder *b, qix_fault *fault)
 {
     b->is_broken = true;
     return qix_fail(fault, QIX_ERR_LIMIT, 0, "the builder is full: memory, or 4 GiB of postings");
+}
+
+static qix_status end_document(qix_builder *b, const qix_document *doc, uint64_t length, qix_fault *fault)
+{
+    if (!qix_batch_end(b))
+        return fail_document(b, fault);
+    qix_document row = *doc;
+    row.length = (uint32_t)(length < QIX_LENGTH_MAX ? length : QIX_LENGTH_MAX);
+    qix_bytes_add(&b->docs, &row, sizeof row); /* begin_document reserved it */
+    b->doc_count++;
+    return QIX_OK;
 }
 
 /* Add one field's tokens; *left is how many primary tokens the document may still have. */
@@ -166,7 +158,7 @@ static bool add_field(qix_builder *b, uint32_t field, const uint8_t *text, size_
             --*left;
             *length += b->options.field_weights[field];
         }
-        if (!add_occurrence(b, token.term, token.term_bytes, field, token.position))
+        if (!qix_batch_add(b, token.term, token.term_bytes, true, field, token.position))
             return false;
     }
     return true;
@@ -186,7 +178,9 @@ static bool add_keywords(qix_builder *b, qix_reader r)
 {
     const uint8_t *head, *term;
     while (qix_read_bytes(&r, 3, &head) && qix_read_bytes(&r, qix_load_u16(head + 1), &term)) {
-        qix_entry *entry = touch(b, head[0], term, qix_load_u16(head + 1));
+        uint32_t bytes = qix_load_u16(head + 1);
+        qix_table_key key = {term, bytes, head[0], qix_table_hash(&b->table, head[0], term, bytes)};
+        qix_entry *entry = qix_touch(b, &key);
         if (!entry)
             return false;
         entry->tf = 1;
@@ -261,7 +255,7 @@ qix_status qix_builder_add_terms(qix_builder *b, const qix_document *doc, const 
         uint64_t word = words++;
         /* As in text: a term that is too long is no term, but words keep their places. */
         if (bytes > 0 && bytes <= TERM_BYTES_MAX &&
-            !add_occurrence(b, term, (uint32_t)bytes, QIX_BODY_FIELD, (uint32_t)word))
+            !qix_batch_add(b, term, (uint32_t)bytes, false, QIX_BODY_FIELD, (uint32_t)word))
             return fail_document(b, ret_fault);
     }
     return end_document(b, doc, words * b->options.field_weights[QIX_BODY_FIELD], ret_fault);

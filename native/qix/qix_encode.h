@@ -3,7 +3,7 @@
 #define QIX_ENCODE_H
 
 #include "qix_block.h"
-#include "qix_out.h"
+#include "qix_spool.h"
 
 /* What stays the same for a whole segment. */
 typedef struct {

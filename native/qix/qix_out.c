@@ -9,10 +9,6 @@
 #include "qix_reader.h"
 #include "qix_sha256.h"
 
-/* A spool keeps this much in memory before it writes. */
-#define SPOOL_BYTES (1u << 20)
-#define PATH_BYTES 4096
-
 static qix_status io_error(qix_fault *fault, const char *what)
 {
     return qix_fail(fault, QIX_ERR_IO, (uint64_t)errno, what);
@@ -127,81 +123,5 @@ qix_status qix_out_finish(qix_out *out, uint8_t *header, bool sync, qix_fault *f
     status = write_all(out->fd, header, QIX_HEADER_BYTES, fault);
     if (!status && sync && fsync(out->fd) < 0)
         return io_error(fault, "fsync");
-    return status;
-}
-
-void qix_spool_init(qix_spool *spool, const char *folder)
-{
-    *spool = (qix_spool){.folder = folder, .fd = -1};
-}
-
-void qix_spool_free(qix_spool *spool)
-{
-    if (spool->fd >= 0)
-        close(spool->fd);
-    qix_bytes_free(&spool->tail);
-    spool->fd = -1;
-}
-
-uint64_t qix_spool_bytes(const qix_spool *spool)
-{
-    return spool->file_bytes + spool->tail.used;
-}
-
-static qix_status open_spool_file(qix_spool *spool, qix_fault *fault)
-{
-    char path[PATH_BYTES];
-    int length = snprintf(path, sizeof path, "%s/.spool-XXXXXX", spool->folder);
-    if (length < 0 || (size_t)length >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return io_error(fault, "spool file");
-    }
-    spool->fd = mkostemp(path, O_CLOEXEC);
-    if (spool->fd < 0 || unlink(path) < 0)
-        return io_error(fault, "spool file");
-    return QIX_OK;
-}
-
-qix_status qix_spool_write(qix_spool *spool, const void *data, size_t bytes, qix_fault *fault)
-{
-    if (!qix_bytes_add(&spool->tail, data, bytes))
-        return qix_no_memory(fault);
-    if (spool->tail.used < SPOOL_BYTES)
-        return QIX_OK;
-    qix_status status = spool->fd < 0 ? open_spool_file(spool, fault) : QIX_OK;
-    if (!status)
-        status = write_all(spool->fd, spool->tail.data, spool->tail.used, fault);
-    spool->file_bytes += spool->tail.used;
-    spool->tail.used = 0;
-    return status;
-}
-
-static qix_status copy_file(qix_spool *spool, qix_out *out, qix_fault *fault)
-{
-    uint8_t buffer[1u << 16];
-    if (lseek(spool->fd, 0, SEEK_SET) < 0)
-        return io_error(fault, "seek");
-    for (uint64_t left = spool->file_bytes; left > 0;) {
-        ssize_t got = read(spool->fd, buffer, left < sizeof buffer ? left : sizeof buffer);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return io_error(fault, "read of a spool file");
-        qix_status status = qix_out_write(out, buffer, (uint64_t)got, fault);
-        if (status)
-            return status;
-        left -= (uint64_t)got;
-    }
-    return QIX_OK;
-}
-
-qix_status qix_spool_copy(qix_spool *spool, qix_out *out, enum qix_section_id id, qix_fault *fault)
-{
-    qix_status status = qix_out_begin(out, id, fault);
-    if (!status && spool->fd >= 0)
-        status = copy_file(spool, out, fault);
-    if (!status)
-        status = qix_out_write(out, spool->tail.data, spool->tail.used, fault);
-    qix_out_end(out, id);
     return status;
 }

@@ -29,19 +29,4 @@ void qix_out_end(qix_out *out, enum qix_section_id id);
  * filled in here; then bring everything to the disk if `sync`. */
 qix_status qix_out_finish(qix_out *out, uint8_t *header, bool sync, qix_fault *fault);
 
-/* A run of bytes that becomes a section later: in memory while small, then in an unlinked file. */
-typedef struct {
-    const char *folder;
-    qix_bytes tail;
-    uint64_t file_bytes;
-    int fd; /* -1 while everything is in memory */
-} qix_spool;
-
-void qix_spool_init(qix_spool *spool, const char *folder);
-void qix_spool_free(qix_spool *spool);
-uint64_t qix_spool_bytes(const qix_spool *spool);
-qix_status qix_spool_write(qix_spool *spool, const void *data, size_t bytes, qix_fault *fault);
-/* Append the bytes to `out` as section `id`. */
-qix_status qix_spool_copy(qix_spool *spool, qix_out *out, enum qix_section_id id, qix_fault *fault);
-
 #endif

@@ -49,7 +49,7 @@ static bool extend(qix_pool *pool, qix_chain *chain)
     return true;
 }
 
-bool qix_chain_add(qix_pool *pool, qix_chain *chain, uint32_t value)
+bool qix_chain_add_slowly(qix_pool *pool, qix_chain *chain, uint32_t value)
 {
     uint8_t raw[QIX_VARINT64_BYTES];
     size_t bytes = qix_put_varint(raw, value);
@@ -61,30 +61,16 @@ bool qix_chain_add(qix_pool *pool, qix_chain *chain, uint32_t value)
     return true;
 }
 
-qix_chain_reader qix_chain_read(const qix_pool *pool, const qix_chain *chain)
+bool qix_chain_copy(const qix_pool *pool, const qix_chain *chain, qix_bytes *out)
 {
-    return (qix_chain_reader){
-        .pool = pool, .at = chain->head, .end = chain->head + QIX_SLICE_FIRST, .slice = QIX_SLICE_FIRST};
-}
-
-static uint8_t next_byte(qix_chain_reader *reader)
-{
-    if (reader->at == reader->end) {
-        reader->at = qix_load_u32(reader->pool->data + reader->end);
-        if (reader->slice < QIX_SLICE_MAX)
-            reader->slice *= 2;
-        reader->end = reader->at + reader->slice;
+    uint32_t at = chain->head, slice = QIX_SLICE_FIRST;
+    if (chain->slice == 0)
+        return true;
+    while (at + slice != chain->end) {
+        if (!qix_bytes_add(out, pool->data + at, slice))
+            return false;
+        at = qix_load_u32(pool->data + at + slice);
+        slice = slice < QIX_SLICE_MAX ? slice * 2 : slice;
     }
-    return reader->pool->data[reader->at++];
-}
-
-uint32_t qix_chain_next(qix_chain_reader *reader)
-{
-    uint32_t value = 0;
-    for (unsigned shift = 0;; shift += 7) {
-        uint8_t byte = next_byte(reader);
-        value |= (uint32_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            return value;
-    }
+    return qix_bytes_add(out, pool->data + at, chain->at - at);
 }

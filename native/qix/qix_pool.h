@@ -23,22 +23,23 @@ typedef struct {
     uint32_t slice; /* its length; 0: the chain has not begun */
 } qix_chain;
 
-typedef struct {
-    const qix_pool *pool;
-    uint32_t at;
-    uint32_t end;   /* of the slice that is read */
-    uint32_t slice; /* its length */
-} qix_chain_reader;
-
 /* Take `bytes` bytes; false when memory or 32-bit offsets end. */
 bool qix_pool_take(qix_pool *pool, uint32_t bytes, uint32_t *ret_at);
 void qix_pool_free(qix_pool *pool);
 
-/* Append a varint. */
-bool qix_chain_add(qix_pool *pool, qix_chain *chain, uint32_t value);
+/* Append a varint that may not fit the open slice. */
+bool qix_chain_add_slowly(qix_pool *pool, qix_chain *chain, uint32_t value);
 
-qix_chain_reader qix_chain_read(const qix_pool *pool, const qix_chain *chain);
-/* The next varint; the caller knows how many there are. */
-uint32_t qix_chain_next(qix_chain_reader *reader);
+/* Append a varint. */
+static inline bool qix_chain_add(qix_pool *pool, qix_chain *chain, uint32_t value)
+{
+    if (chain->end - chain->at < QIX_VARINT32_BYTES)
+        return qix_chain_add_slowly(pool, chain, value);
+    chain->at += (uint32_t)qix_put_varint(pool->data + chain->at, value);
+    return true;
+}
+
+/* Append all bytes of a chain to `out`. */
+bool qix_chain_copy(const qix_pool *pool, const qix_chain *chain, qix_bytes *out);
 
 #endif
