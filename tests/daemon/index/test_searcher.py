@@ -249,6 +249,7 @@ def test_snippet_survives_a_garbage_collection_that_moves_its_text(tmp_path: Pat
         index.settle()
         assert index.searcher.search("ripe", 1, 0).hits[0].snippet.text == "ripe apples"
         index.put_texts(dict.fromkeys(range(20), "short"))
+        apply_retention(index.store, Retention(0), 3_000.0)
         report = collect_garbage(index.store)
         assert report.blobs == 20
         assert report.freed_bytes > 50_000
