@@ -5,6 +5,8 @@ FRAME_BYTES_MAX) and a MessagePack map tagged with its type. serve sends request
 number of Progress messages and one Reply; ingest sends events of its own accord. Search never waits for this channel.
 """
 
+from typing import Any
+
 import msgspec
 
 # A view of 10,000 segments, or a start with 1,000 seeds of 4,096 characters, fits with room to spare.
@@ -32,6 +34,25 @@ class View(msgspec.Struct, frozen=True):
     is_rebuilding: bool = False
 
 
+class CrawlPolicy(msgspec.Struct, frozen=True, array_like=True):
+    """One rule of a crawl: why, and for which URLs."""
+
+    reason: str
+    criterium: Any  # tables, lists, strings, numbers, booleans; jird_settings.criterium reads it
+    allow: tuple[str, ...] = ()  # parameters, of a rule for query strings
+
+
+class CrawlRules(msgspec.Struct, frozen=True, array_like=True):
+    """What a crawl file asks for beside the numbers of a run; kept with the run."""
+
+    query_urls: str = ""  # "allow" or "policy"; "": as configured
+    do_not_crawl: tuple[CrawlPolicy, ...] = ()
+    url_query_parameters: tuple[CrawlPolicy, ...] = ()
+    skip_url_patterns: tuple[str, ...] = ()
+    user_agent: str = ""  # "": as configured
+    description: str = ""
+
+
 class StartCrawl(msgspec.Struct, frozen=True, tag=True):
     """Make or resume a run. None means the configured default. Answer: run_id."""
 
@@ -41,6 +62,10 @@ class StartCrawl(msgspec.Struct, frozen=True, tag=True):
     scope: int = 0  # as CrawlScope; 0: by the number of seeds
     delay_ms: int | None = None
     name: str = ""
+    rules: CrawlRules | None = None  # None: those that the run has, or none
+    recrawl_interval_s: int | None = None  # 0: never
+    force_recrawl: bool = False
+    state_path: str = ""  # last parts of storage.state_dir; another is refused (U107)
 
 
 class StopCrawl(msgspec.Struct, frozen=True, tag=True):

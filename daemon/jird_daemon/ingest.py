@@ -146,15 +146,17 @@ class Ingest:
 
     async def collect_garbage(self, request: CollectGarbage) -> Answer:
         """Remove unreferenced blobs."""
-        await self._ready_crawler()
+        crawler = await self._ready_crawler()
         assert self._store is not None
         if self._is_collecting:
             raise WrongStateError("content is being collected already", "GC_RUNNING")
         self._is_collecting = True
+        crawler.runs.hold_rounds(True)
         try:
             return Answer(garbage=await asyncio.to_thread(collect_garbage, self._store))
         finally:
             self._is_collecting = False
+            crawler.runs.hold_rounds(False)
 
     async def probe_parsers(self, request: ProbeParsers) -> Answer:
         """Run the probes on a parse worker."""

@@ -1,6 +1,7 @@
 """`jirdctl crawl`: start, stop, list, show and watch runs."""
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -9,10 +10,8 @@ from jird_cli.invocation import Invocation, json_option, pass_invocation
 from jird_cli.values import Amount
 from jird_client.text import json_text
 
-if TYPE_CHECKING:
-    from jird.v1.crawl_service_pb2 import StartCrawlRequest
-
 SCOPES = ("same-origin", "seeds", "open")
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.group()
@@ -21,19 +20,29 @@ def crawl() -> None:
 
 
 @crawl.command()
-@click.argument("seeds", metavar="URL...", nargs=-1, required=True)
+@click.argument("seeds", metavar="[URL]...", nargs=-1)
+@click.option("--file", "-f", "crawl_file", type=FILE, help="A crawl file: seeds, limits, policies (see EXAMPLES).")
+@click.option("--policy-file", "policy_files", type=FILE, multiple=True, help="A file with further policies.")
 @click.option("--wait", is_flag=True, help="Show progress until the run ends; the exit code tells how it ended.")
 @click.option("--max-depth", type=click.IntRange(0, 32), help="Links to follow from a seed; 0 fetches only the seeds.")
-@click.option("--max-pages", type=click.IntRange(0, 10_000_000), help="Budget of page requests.")
+@click.option(
+    "--max-pages", "--max-commands", "max_pages", type=click.IntRange(0, 10_000_000), help="Budget of page requests."
+)
 @click.option("--scope", type=click.Choice(SCOPES), help="Which links belong to the run.  [default: same-origin]")
 @click.option("--delay", type=Amount(), help="Least time between requests to one origin, e.g. 500ms, 2s, 0.")
 @click.option("--name", default="", help="A name for people.")
+@click.option("--recrawl-interval", metavar="WORDS", help='Crawl pages again by itself at this age, e.g. "4 weeks".')
+@click.option("--force-recrawl", is_flag=True, help="Ask for pages too that were crawled within the interval.")
+@click.option("--user-agent", help="Name of the crawler in this crawl.")
+@click.option("--ignore-db-name-from-config", is_flag=True, help="Do not look at database_file of the crawl file.")
 @json_option
 @pass_invocation
-def start(invocation: Invocation, /, seeds: tuple[str, ...], wait: bool, **options: object) -> int:
-    """Crawl from one or more URLs.
+def start(invocation: Invocation, /, wait: bool, **options: Any) -> int:
+    """Crawl from one or more URLs, or from a crawl file.
 
-    A paused run with the same seeds is resumed. With --wait the exit code is 0 when the planned scope was reached,
+    URLs and options win over what the file says. A paused run with the same seeds is resumed.
+
+    With --wait the exit code is 0 when the planned scope was reached,
     3 when the run ended before it (budget spent, stopped, paused by a guard), and 1 when it stored nothing.
 
     \b
@@ -41,35 +50,25 @@ def start(invocation: Invocation, /, seeds: tuple[str, ...], wait: bool, **optio
       jirdctl crawl start https://docs.example.org/
       jirdctl crawl start https://example.org/ --max-depth 2 --max-pages 500 --wait
       jirdctl crawl start https://a.example/ https://b.example/ --scope seeds --delay 1s --name "two sites"
+      jirdctl crawl start --file crawl.toml --policy-file shared-policies.toml --wait
     """
     from jird_cli.crawl_report import run_report, watch_to_end
+    from jird_cli.crawl_start import StartOptions, start_request
 
+    request = start_request(
+        StartOptions(
+            options["seeds"], options["crawl_file"], options["policy_files"], options["max_depth"],
+            options["max_pages"], options["scope"], options["delay"], options["name"], options["recrawl_interval"],
+            options["force_recrawl"], options["user_agent"], options["ignore_db_name_from_config"],
+        )
+    )  # fmt: skip
     with invocation.daemon() as client:
-        run = client.call(client.stubs.crawl.StartCrawl, _start_request(seeds, **options))
+        run = client.call(client.stubs.crawl.StartCrawl, request)
         if wait:
             return watch_to_end(invocation, client, run)
         again = " to watch it" if not invocation.as_json else ""
         invocation.answer_message(run, f"{run_report(run)}\n\n`jirdctl crawl watch {run.run_id}`{again}")
     return EXIT_DONE
-
-
-def _start_request(seeds: tuple[str, ...], **options: object) -> "StartCrawlRequest":
-    from google.protobuf.duration_pb2 import Duration
-
-    from jird.v1.crawl_service_pb2 import CrawlScope, StartCrawlRequest
-
-    request = StartCrawlRequest(seeds=seeds, name=str(options["name"]))
-    if isinstance(options["max_depth"], int):
-        request.max_depth = options["max_depth"]
-    if isinstance(options["max_pages"], int):
-        request.max_pages = options["max_pages"]
-    if options["scope"]:
-        scopes = (CrawlScope.CRAWL_SCOPE_SAME_ORIGIN, CrawlScope.CRAWL_SCOPE_SEEDS, CrawlScope.CRAWL_SCOPE_OPEN)
-        request.scope = scopes[SCOPES.index(str(options["scope"]))]
-    if isinstance(options["delay"], float):
-        millis = round(options["delay"] * 1_000)
-        request.delay.CopyFrom(Duration(seconds=millis // 1_000, nanos=millis % 1_000 * 1_000_000))
-    return request
 
 
 @crawl.command()

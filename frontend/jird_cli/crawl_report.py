@@ -27,6 +27,7 @@ from jird_client.errors import DaemonUnreachableError
 from jird_client.exit_codes import exit_code_name
 from jird_client.plain_data import enum_name
 from jird_client.text import plain, readable_url, size
+from jird_settings.kinds import words_of
 
 # A daemon that systemd restarts is back in a few seconds, and goes on with its runs.
 RESTART_WAIT_S = 30.0
@@ -147,6 +148,7 @@ def run_report(run: CrawlRun) -> str:
             ("others", _others(run)),
             ("queued", f"{counts.queued_count:,} ({counts.waiting_count:,} wait for a retry)"),
             ("not followed", _not_followed(run)),
+            ("recrawl", _recrawl(run)),
             ("to go on", _resuming(run, seeds)),
         ]
     )
@@ -156,7 +158,7 @@ def run_report(run: CrawlRun) -> str:
 
 def runs_table(runs: Sequence[CrawlRun]) -> str:
     """Return runs, one a line."""
-    head = ("run", "state", "requests", "stored", "queued", "started", "name or first seed")
+    head = ("run", "state", "requests", "stored", "queued", "started", "next recrawl", "name or first seed")
     rows = [
         (
             str(run.run_id),
@@ -165,6 +167,7 @@ def runs_table(runs: Sequence[CrawlRun]) -> str:
             f"{run.counts.ingested_count:,}",
             f"{run.counts.queued_count:,}",
             moment(run.create_time),
+            moment(run.next_recrawl_time),
             plain(run.name) or readable_url(run.seeds[0] if run.seeds else ""),
         )
         for run in runs
@@ -186,7 +189,22 @@ def _ending(run: CrawlRun) -> str:
 def _resuming(run: CrawlRun, seeds: str) -> str:
     if run.state != CRAWL_RUN_STATE_PAUSED:
         return ""
+    if run.next_recrawl_time.seconds:
+        return "nothing: it goes on by itself"
     return f"jirdctl crawl start {seeds if len(run.seeds) <= SEEDS_SHOWN else 'with the same seeds'}"
+
+
+def _recrawl(run: CrawlRun) -> str:
+    """When pages are crawled again by themselves, and what the interval spared so far."""
+    if not run.recrawl_interval.seconds:
+        return ""
+    text = f"every {words_of(run.recrawl_interval.seconds)}, round {run.round_count:,}"
+    if run.next_recrawl_time.seconds:
+        text += f"; the next from {moment(run.next_recrawl_time)}"
+    elif run.state != CRAWL_RUN_STATE_RUNNING:
+        text += "; stopped"
+    not_due = run.counts.not_due_count
+    return text + (f"; {not_due:,} not asked for, as they were not due" if not_due else "")
 
 
 def _others(run: CrawlRun) -> str:

@@ -3,6 +3,7 @@
 Used by the daemon, the frontend and the command line; imports nothing of theirs.
 """
 
+from jird_settings.criterium import CriteriumError, UrlView, compile_criterium
 from jird_settings.error import SettingsError
 from jird_settings.glob import glob_expression
 from jird_settings.hosts import rule_for
@@ -26,6 +27,7 @@ __all__ = [
     "UNCONFIGURED_USER_AGENT",
     "Content",
     "Crawl",
+    "CriteriumError",
     "HostRule",
     "Index",
     "Log",
@@ -36,7 +38,9 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Storage",
+    "UrlView",
     "Web",
+    "compile_criterium",
     "config_path",
     "glob_expression",
     "is_loopback",

@@ -49,8 +49,10 @@ def setting(
 
 
 def settings_of(table: type) -> Iterator[Setting]:
-    """The settings declared in a table's dataclass, in order."""
+    """The settings declared in a table's dataclass, in order; fields of other kinds are left out."""
     for field in dataclasses.fields(table):
+        if _KEY not in field.metadata:
+            continue
         kind, doc, ids, env, is_secret = field.metadata[_KEY]
         default = field.default if field.default is not dataclasses.MISSING else {}
         name = f"JIRD_{field.name.upper()}" if env is None else env

@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Iterator
 
+from jird_settings.crawl_file import CrawlFile
 from jird_settings.declare import Setting, settings_of
 from jird_settings.load import TABLES
 from jird_settings.tables import HostRule
@@ -25,6 +26,11 @@ This page is generated from the declarations in `settings/jird_settings/tables.p
 (`python -m jird_settings --docs > docs/configuration.md`); `python -m jird_settings` prints a file with every default.
 """
 
+_CRAWL_FILE = """\
+Not part of jird.toml: what `jirdctl crawl start --file crawl.toml` reads. [crawling.md](crawling.md) has its policies,
+`[[do_not_crawl]]` and `[[url_query_parameters]]`. Options of the command win over the file.
+"""
+
 
 def reference_page() -> str:
     """docs/configuration.md."""
@@ -32,6 +38,7 @@ def reference_page() -> str:
     for name, table in TABLES.items():
         parts.append(f"\n## [{name}]\n\n{table.__doc__}\n\n" + "".join(_rows(table)))
     parts.append(f"\n## [[hosts]]\n\n{HostRule.__doc__}\n\n" + "".join(_rows(HostRule)))
+    parts.append(f"\n## A crawl file\n\n{_CRAWL_FILE}\n" + "".join(_rows(CrawlFile)))
     return "".join(parts)
 
 

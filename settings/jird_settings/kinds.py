@@ -235,6 +235,60 @@ class Address:
         return f'"{value}"'
 
 
+# Seconds of the units of U110, the largest last. A month is 30 days, a year 365.
+_UNITS = {
+    "second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800, "month": 2_592_000, "year": 31_536_000,
+}  # fmt: skip
+_INTERVAL = re.compile(r"([0-9]{1,9})\s*(" + "|".join(_UNITS) + r")s?")
+NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A length of time in words, a whole number and a unit, in seconds (U110); 0 is written "never"."""
+
+    least_s: int
+    most_s: int
+
+    @property
+    def allowed(self) -> str:
+        """The notation and the range."""
+        return (
+            f'"{NEVER}", or a time such as "4 weeks" or "12 hours", {words_of(self.least_s)} to {words_of(self.most_s)}'
+        )
+
+    def read(self, raw: Any) -> int:
+        """A TOML string."""
+        if not isinstance(raw, str):
+            raise ValueError
+        text = " ".join(raw.lower().split())
+        if text == NEVER:
+            return 0
+        found = _INTERVAL.fullmatch(text)
+        seconds = int(found[1]) * _UNITS[found[2]] if found else -1
+        if not self.least_s <= seconds <= self.most_s:
+            raise ValueError
+        return seconds
+
+    def read_text(self, text: str) -> int:
+        """The same notation."""
+        return self.read(text)
+
+    def render(self, value: int) -> str:
+        """A basic string in the largest unit that divides it."""
+        return f'"{words_of(value)}"'
+
+
+def words_of(seconds: int) -> str:
+    """An interval in words that Interval reads."""
+    if not seconds:
+        return NEVER
+    # 4 weeks rather than 28 days, but never "1 month" for what somebody wrote as 30 days.
+    names = [name for name, size in _UNITS.items() if seconds % size == 0 and name != "month"]
+    count = seconds // _UNITS[names[-1]]
+    return f"{count} {names[-1]}" + ("s" if count != 1 else "")
+
+
 @dataclass(frozen=True, slots=True)
 class Several:
     """A list of values of one kind, as a tuple; in the environment separated by commas."""

@@ -1,7 +1,6 @@
 """From jird.toml and the environment to Settings, or to one clear line that says what is wrong."""
 
 import dataclasses
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,13 +8,12 @@ from typing import Any, TypeVar
 
 from jird_settings.declare import Setting, settings_of
 from jird_settings.error import SettingsError, shorten
-from jird_settings.lines import key_lines, line_of
 from jird_settings.secret import Secret, read_admin_token
+from jird_settings.source import Source, checked, read_source
 from jird_settings.tables import Content, Crawl, HostRule, Index, Log, Net, Search, Service, Storage, Web
 
 CONFIG_VARIABLE = "JIRD_CONFIG"
 DEFAULT_CONFIG = Path("/etc/jird/jird.toml")
-CONFIG_BYTES_MAX = 4 * 1024 * 1024  # 10,000 host rules fit many times over
 HOST_RULES_MAX = 10_000
 
 # TOML table to its class, in the order of the documentation.
@@ -65,7 +63,7 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
             is allowed.
     """
     chosen = config_path(path, environ)
-    source = _Source("", {}, {}) if chosen is None else _read(chosen)
+    source = Source("", {}, {}) if chosen is None else read_source(chosen)
     source.refuse_unknown((), [*TABLES, "hosts"])
     tables: dict[str, Any] = {name: _table(kind, name, source, environ) for name, kind in TABLES.items()}
     return _settle(Settings(**tables, hosts=_host_rules(source), admin_token=read_admin_token(environ)))
@@ -94,55 +92,7 @@ def is_loopback(bind: str) -> bool:
     return bind in {"127.0.0.1", "::1", "localhost"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A parsed file with what is needed to point into it."""
-
-    name: str
-    data: Mapping[str, Any]
-    lines: Mapping[tuple[str | int, ...], int]
-
-    def place(self, path: tuple[str | int, ...]) -> str:
-        return f"{self.name}:{line_of(self.lines, path)}"
-
-    def table(self, path: tuple[str | int, ...], raw: Any) -> Mapping[str, Any]:
-        if not isinstance(raw, dict):
-            raise SettingsError(f"{self.place(path)}: {path[0]} is {shorten(raw)}; it must be a table")
-        return raw
-
-    def refuse_unknown(self, path: tuple[str | int, ...], known: list[str]) -> None:
-        here: Any = self.data
-        for part in path:
-            here = here[part]
-        for key in here:
-            if key not in known:
-                full = ".".join(str(part) for part in (*path, key) if isinstance(part, str))
-                what = "table or key" if not path else "key"
-                raise SettingsError(
-                    f"{self.place((*path, key))}: {full} is an unknown {what}; known: {', '.join(known)}"
-                )
-
-
-def _read(path: Path) -> _Source:
-    try:
-        with path.open("rb") as file:
-            raw = file.read(CONFIG_BYTES_MAX + 1)
-    except OSError as error:
-        raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
-    if len(raw) > CONFIG_BYTES_MAX:
-        raise SettingsError(f"{path}: is larger than {CONFIG_BYTES_MAX} bytes")
-    try:
-        text = raw.decode()
-        data = tomllib.loads(text)
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise SettingsError(f"{path}:{line}: is not UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise SettingsError(f"{path}: is not valid TOML: {error}") from None
-    return _Source(str(path), data, key_lines(text))
-
-
-def _table(kind: type[T], name: str, source: _Source, environ: Mapping[str, str]) -> T:
+def _table(kind: type[T], name: str, source: Source, environ: Mapping[str, str]) -> T:
     raw = source.table((name,), source.data.get(name, {}))
     if raw:
         source.refuse_unknown((name,), [declared.name for declared in settings_of(kind)])
@@ -150,15 +100,13 @@ def _table(kind: type[T], name: str, source: _Source, environ: Mapping[str, str]
     for declared in settings_of(kind):
         if declared.name in raw:
             path = (name, declared.name)
-            values[declared.name] = _checked(
-                declared, raw[declared.name], f"{name}.{declared.name}", source.place(path)
-            )
+            values[declared.name] = checked(declared, raw[declared.name], f"{name}.{declared.name}", source.place(path))
         if environ.get(declared.env):
             values[declared.name] = _from_environment(declared, environ[declared.env], f"{name}.{declared.name}")
     return kind(**values)
 
 
-def _host_rules(source: _Source) -> tuple[HostRule, ...]:
+def _host_rules(source: Source) -> tuple[HostRule, ...]:
     raw = source.data.get("hosts", [])
     if not isinstance(raw, list) or len(raw) > HOST_RULES_MAX or not all(isinstance(rule, dict) for rule in raw):
         raise SettingsError(f"{source.place(('hosts',))}: hosts must be at most {HOST_RULES_MAX} [[hosts]] tables")
@@ -168,7 +116,7 @@ def _host_rules(source: _Source) -> tuple[HostRule, ...]:
         if "match" not in rule:
             raise SettingsError(f"{source.place(('hosts', number))}: hosts.match is not set; it must name the hosts")
         values = {
-            declared.name: _checked(
+            declared.name: checked(
                 declared, rule[declared.name], f"hosts.{declared.name}", source.place(("hosts", number, declared.name))
             )
             for declared in settings_of(HostRule)
@@ -176,14 +124,6 @@ def _host_rules(source: _Source) -> tuple[HostRule, ...]:
         }
         rules.append(HostRule(**values))
     return tuple(rules)
-
-
-def _checked(declared: Setting, raw: Any, name: str, place: str) -> Any:
-    try:
-        return declared.kind.read(raw)
-    except (ValueError, OverflowError):
-        shown = "not allowed" if declared.is_secret else shorten(raw)
-        raise SettingsError(f"{place}: {name} is {shown}; it must be {declared.kind.allowed}") from None
 
 
 def _from_environment(declared: Setting, text: str, name: str) -> Any:

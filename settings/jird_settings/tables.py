@@ -17,6 +17,7 @@ from jird_settings.kinds import (
     FilePath,
     Flag,
     Integer,
+    Interval,
     Named,
     Network,
     Several,
@@ -30,7 +31,10 @@ MIB = 1024 * 1024
 # U131: what a crawler calls itself until its operator gives it a name; `jird serve` warns of it.
 UNCONFIGURED_USER_AGENT = "jird-crawler-unconfigured-ua"
 
-_USER_AGENT = Text(r"[!-~]([ -~]{0,198}[!-~])?", "1 to 200 printable ASCII characters without blanks at its ends")
+USER_AGENT = Text(r"[!-~]([ -~]{0,198}[!-~])?", "1 to 200 printable ASCII characters without blanks at its ends")
+# From a second, for tests and for a page that changes all the time, to ten years.
+RECRAWL_INTERVAL = Interval(1, 3_650 * 86_400)
+SKIP_PATTERNS = Several(Text(r"[!-~]{1,500}", "a pattern of 1 to 500 characters"), 0, 1_000)
 _HEADER_NAME = Text(
     r"(?i:(?!(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade)$))[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}",
     "a header name of at most 100 characters that does not steer the connection",
@@ -153,7 +157,7 @@ class Crawl:
         Several(Choice.of("https", "http"), 1, 2), ("https",), "Schemes that are crawled.", ids="J43"
     )
     user_agent: str = setting(
-        _USER_AGENT,
+        USER_AGENT,
         UNCONFIGURED_USER_AGENT,
         'Name of the crawler, as in "example-crawler (for https://example.org)"; the part before the first blank is '
         "looked up in robots.txt.",
@@ -178,6 +182,10 @@ class Crawl:
     query_urls: str = setting(
         Choice.of("allow", "policy"), "allow",
         "Whether URLs with a query string are crawled, or only as policies allow.", ids="U115",
+    )  # fmt: skip
+    recrawl_interval: int = setting(
+        RECRAWL_INTERVAL, 0,
+        "Age at which pages of a run are crawled again by themselves, unless the run says another.", ids="U110",
     )  # fmt: skip
     connections: int = setting(Integer(1, 1_024), 64, "Requests in flight in all.")
     workers: int = setting(Integer(1, 64), 4, "Parse processes.", ids="J54")
@@ -222,7 +230,7 @@ class Crawl:
         env="JIRD_CRAWL_MIN_AVAILABLE_BYTES",
     )
     skip_url_patterns: tuple[str, ...] = setting(
-        Several(Text(r"[!-~]{1,500}", "a pattern of 1 to 500 characters"), 0, 1_000),
+        SKIP_PATTERNS,
         (),
         "URLs that are done without a request; * stands for any characters, ? for one.",
         ids="S9 S61",

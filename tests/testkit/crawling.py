@@ -23,7 +23,7 @@ from jird_daemon.extract.page import parse_page
 from jird_daemon.outcome import CrawlType, ExitCode
 from jird_daemon.store import Store
 from jird_daemon.store.pages import get_page
-from jird_daemon.store.tables import CRAWL_LOG, PAGES, RUNS, URLS, LogEntry, Page, Row, Run, RunState
+from jird_daemon.store.tables import CRAWL_LOG, PAGES, RUNS, URLS, LogEntry, Page, Row, Run, RunReason, RunState
 from jird_daemon.store.tables import ROWS as ROWS_TABLE
 from jird_daemon.store.urls import find_url
 from jird_settings import Settings, load
@@ -35,6 +35,22 @@ FAST: toml.Tables = {
     "hosts": [{"match": "*", "delay_ms": 0, "adaptive": False}],
 }
 """Settings for tests that are not about time."""
+
+
+class ShiftedClock:
+    """The machine's clock, with a wall clock that a test can move ahead."""
+
+    def __init__(self) -> None:
+        self.ahead_s = 0.0
+        self._clock = SystemClock()
+
+    def now_s(self) -> float:
+        """Seconds since 1970 UTC, as moved."""
+        return self._clock.now_s() + self.ahead_s
+
+    def monotonic_s(self) -> float:
+        """The machine's own."""
+        return self._clock.monotonic_s()
 
 
 class InlineParser:
@@ -67,6 +83,12 @@ class Crawl:
     crawler: Crawler
     parser: InlineParser
     committed: asyncio.Condition
+    clock: ShiftedClock
+
+    def move_ahead(self, seconds: float) -> None:
+        """Move the wall clock, and let the crawl loop see it."""
+        self.clock.ahead_s += seconds
+        self.crawler.wake()
 
     async def start(self, *paths: str, **options: Any) -> int:
         """Begin a run at paths of the origin, or at whole URLs; returns its number."""
@@ -140,7 +162,13 @@ class Crawl:
 
 @asynccontextmanager
 async def crawling(
-    origin: Origin, directory: Path, *layers: toml.Tables, fast: bool = True, map_bytes: int = 1 << 30
+    origin: Origin,
+    directory: Path,
+    *layers: toml.Tables,
+    fast: bool = True,
+    map_bytes: int = 1 << 30,
+    ahead_s: float = 0.0,
+    stop_reason: RunReason | None = None,
 ) -> AsyncIterator[Crawl]:
     """Start a crawler.
 
@@ -150,6 +178,8 @@ async def crawling(
         layers: Further tables of jird.toml.
         fast: Without delays and with short retries.
         map_bytes: Size of the metadata's map; small ones are soon full.
+        stop_reason: Why runs are paused at its end, as by the stop of a daemon; None leaves them running in the store.
+        ahead_s: How far its wall clock is ahead of the machine's.
     """
     settings = make_settings(origin, directory, *([FAST] if fast else []), *layers)
     with Store.open(settings.storage.state_dir, map_bytes=map_bytes) as store:
@@ -165,13 +195,14 @@ async def crawling(
             tasks.add(task)
             task.add_done_callback(tasks.discard)
 
-        parser = InlineParser()
-        crawler = Crawler(store, settings, parser, SystemClock(), on_commit=on_commit)
+        parser, clock = InlineParser(), ShiftedClock()
+        clock.ahead_s = ahead_s
+        crawler = Crawler(store, settings, parser, clock, on_commit=on_commit)
         await crawler.start()
         try:
-            yield Crawl(origin, store, crawler, parser, committed)
+            yield Crawl(origin, store, crawler, parser, committed, clock)
         finally:
-            await crawler.stop()
+            await crawler.stop(stop_reason)
 
 
 def html(title: str, *links: str, head: str = "", body: str = "") -> str:

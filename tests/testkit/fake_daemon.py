@@ -291,7 +291,7 @@ class _Services:
 
 def make_run(state: str = "RUNNING", reason: str = "UNSPECIFIED", **counts: int) -> crawl_service_pb2.CrawlRun:
     """Return run 4 in a state, with counts."""
-    numbers = {"request_count": 12, "ingested_count": 9, "queued_count": 30, **counts}
+    numbers: Any = {"request_count": 12, "ingested_count": 9, "queued_count": 30, **counts}
     return crawl_service_pb2.CrawlRun(
         run_id=4, name="docs", seeds=["https://docs.test/"],
         state=f"CRAWL_RUN_STATE_{state}", reason=f"CRAWL_RUN_REASON_{reason}",

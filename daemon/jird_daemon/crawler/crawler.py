@@ -97,7 +97,7 @@ class Crawler:
         pacing = Pacing(rules, clock, random.random)
         log = CrawlLog(make_uuid7(clock.now_s()))
         recorder = Recorder(self.admission, settings.content, log)
-        self._robots = RobotsCache(store, clock, self._visitor.product_token)
+        self._robots = RobotsCache(store, clock)
         robots_step = RobotsStep(self.frontier, self._robots, self._visitor, pacing, self.committer, log)
         self._sitemaps = SitemapStep(self.admission, self._robots, self.committer)
         self._visiting = Visiting(
@@ -105,11 +105,12 @@ class Crawler:
             max_attempts=crawl.max_attempts, pause=self.set_guard, on_place=lambda: self.wake(is_care_due=False),
         )  # fmt: skip
         self._skips = SkipStep(
-            self.frontier, self.admission, self._robots, self.committer, recorder, clock, self._skips_failed
-        )
+            self.frontier, self.admission, self._robots, self.committer, recorder, clock,
+            lambda lease: self._visitor.agent_of(lease).token, self._skips_failed,
+        )  # fmt: skip
         self.runs = RunControl(
-            store, crawl, clock, self.frontier, self.committer, SeedChecker(self.admission, self._visitor.resolve),
-            self._join_run, self.wake,
+            store, settings, clock, self.frontier, self.committer, self.admission,
+            SeedChecker(self.admission, self._visitor.resolve), self._join_run, self.wake,
         )  # fmt: skip
         self._visits: dict[asyncio.Task[None], Lease] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -126,6 +127,7 @@ class Crawler:
         """Begin; runs are set going through `runs`."""
         self._loop = asyncio.get_running_loop()
         self.committer.start()
+        self.runs.load_schedule()
         self.wake()
 
     async def stop(self, reason: RunReason | None = None) -> None:
@@ -247,8 +249,10 @@ class Crawler:
 
     def _sleep_s(self) -> float | None:
         """Until something happens by itself: an origin's delay ends, a row falls due. None: only an event helps."""
+        if self.guard:
+            return None  # whoever lets go of intake wakes the loop
         times = [self.runs.next_due_s()]
-        if not self.guard and self._has_room():
+        if self._has_room():
             next_s = self.frontier.next_time_s()
             times.append(None if next_s is None else max(next_s - self._clock.monotonic_s(), 0.0))
         known = [time_s for time_s in times if time_s is not None]
@@ -272,6 +276,7 @@ class Crawler:
 
     def _committed(self, effects: BatchEffects) -> None:
         self.runs.take_over(self.frontier.after_commit(effects))
+        self.runs.note_rounds(effects.next_round_ms)
         self._on_commit()
         self.wake()
 

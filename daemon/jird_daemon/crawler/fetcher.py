@@ -6,12 +6,12 @@ connections are kept for each origin, with HTTP/2 where it is offered.
 
 import os
 import ssl
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pycurl
 
+from jird_daemon.clock import Clock, SystemClock
 from jird_daemon.crawler.response import Response, exit_code_of
 from jird_daemon.crawler.transfer import FetchRequest, Transfer
 from jird_daemon.outcome import ExitCode
@@ -30,10 +30,12 @@ class Fetcher:
         check_address: Callable[[str, int], str | None],
         user_agent: str,
         *,
+        clock: Clock | None = None,
         connect_timeout_ms: int = 10_000,
         request_timeout_ms: int = 20_000,
     ) -> None:
-        """Prepare; makes no connection. Arguments as for Transfer."""
+        """Prepare; makes no connection. Arguments as for Transfer; the clock is the machine's unless given."""
+        self._clock = clock or SystemClock()
         self._check_address = check_address
         self._user_agent = user_agent
         self._connect_timeout_ms = connect_timeout_ms
@@ -46,7 +48,7 @@ class Fetcher:
         """Send one GET and read the answer. Never raises for anything that the other side does."""
         transfer = self._idle.pop() if self._idle else self._new_transfer()
         transfer.prepare(request)
-        start_s, started_s = time.time(), time.monotonic()
+        start_s, started_s = self._clock.now_s(), self._clock.monotonic_s()
         try:
             await self._multi.perform(transfer.curl)
             failure: tuple[ExitCode, str] | None = None
@@ -56,7 +58,7 @@ class Fetcher:
         except BaseException:  # cancelled: the handle is still being taken out of the multi
             transfer.request = FetchRequest("", "", 0, ())
             raise
-        response = _response(transfer, request, start_s, time.monotonic() - started_s, failure)
+        response = _response(transfer, request, start_s, self._clock.monotonic_s() - started_s, failure)
         self._idle.append(transfer)
         return response
 

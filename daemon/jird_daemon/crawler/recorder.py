@@ -6,7 +6,7 @@ batch.
 
 from collections.abc import Iterable
 
-from jird_daemon.crawler.admission import Admission
+from jird_daemon.crawler.admission import Admission, Question
 from jird_daemon.crawler.crawl_log import CrawlLog, validator
 from jird_daemon.crawler.outage import is_held, note_alive
 from jird_daemon.crawler.response import Response
@@ -118,8 +118,7 @@ class Recorder:
             last_modified=validator(response.header("last-modified")) or None,
         )
         note_alive(batch, target.origin_id)
-        links = batch.txn.get(LINKS, target.url_id)
-        self._discover_links(batch, target, links.links if links is not None else ())
+        self._replay_links(batch, target)
         self._finish(batch, visit, RowState.DONE, code)
         batch.count(target.run_id, "unchanged")
         batch.count(target.run_id, "ingested")
@@ -145,14 +144,24 @@ class Recorder:
         restore_variants(batch.txn, target.url_id, target.url)
         return code
 
+    def pass_over(self, batch: FrontierBatch, target: Target) -> None:
+        """End a row whose page is not due: what it led to is followed, without a request (U138, J172)."""
+        page = batch.txn.get(PAGES, target.url_id)
+        assert page is not None, "only a page that was crawled is not due"
+        if page.final_url:
+            if self._refuse(target, page.final_url) is None:
+                batch.discover(target.run_id, [page.final_url], target.row.depth, redirects=target.row.redirects + 1)
+        else:
+            self._replay_links(batch, target)
+        batch.finish(target.run_id, target.url_id, RowState.DONE, page.exit_code, 0, crawled_s=page.fetch_time_s)
+        batch.count(target.run_id, "not_due")
+
     def _redirect_refusal(self, target: Target, to_url: str) -> str:
         if to_url == target.url:
             return "redirect to itself"
         if target.row.redirects >= REDIRECTS_MAX:
             return f"more than {REDIRECTS_MAX} redirects in a row"
-        refusal = self._admission.refusal(to_url)
-        if refusal is None and not target.scope.includes(origin_of(to_url), target.origin):
-            refusal = Refusal("URL_SCOPE", f"{origin_of(to_url)} does not belong to this run")
+        refusal = self._refuse(target, to_url)
         return "" if refusal is None else f"redirect refused: {refusal.reason}: {refusal.message}"
 
     # -- content --------------------------------------------------------------------------------------------------
@@ -239,7 +248,7 @@ class Recorder:
             return False
         if origin_of(to_url) != target.origin or target.row.depth + 1 > target.max_depth:
             return False
-        if self._admission.refusal(to_url) is not None:
+        if self._refuse(target, to_url) is not None:
             return False
         batch.discover(target.run_id, [to_url], target.row.depth + 1)
         if not batch.has_row(target.run_id, to_url):
@@ -250,13 +259,24 @@ class Recorder:
         is_open = row is None or row.state in (RowState.QUEUED, RowState.WAITING)
         return is_open or (found is not None and found[1].is_indexable)
 
+    def _refuse(self, target: Target, url: str) -> Refusal | None:
+        """Why a URL that stands in the place of a row may not enter its run."""
+        asked = Question(url, origin_of(url), target.origin, target.row.depth)
+        found = self._admission.of(target.run_id).refuse(asked)
+        return None if found is None else found[1]
+
+    def _replay_links(self, batch: FrontierBatch, target: Target) -> None:
+        links = batch.txn.get(LINKS, target.url_id)
+        self._discover_links(batch, target, links.links if links is not None else ())
+
     def _discover_links(self, batch: FrontierBatch, target: Target, links: Iterable[Link]) -> None:
         urls = [link.to_url for link in links if link.is_crawlable]
-        urls = self._admission.select(target.scope, target.origin, urls)
+        found = self._admission.of(target.run_id).select(target.origin, urls, target.row.depth + 1)
+        batch.count_refused(target.run_id, found.refused)
         if target.row.depth < target.max_depth:
-            batch.discover(target.run_id, urls, target.row.depth + 1)
+            batch.discover(target.run_id, found.urls, target.row.depth + 1)
         else:
-            beyond = sum(not batch.has_row(target.run_id, url) for url in dict.fromkeys(urls))
+            beyond = sum(not batch.has_row(target.run_id, url) for url in dict.fromkeys(found.urls))
             batch.count(target.run_id, "beyond_depth", beyond)
 
     # -- shared ---------------------------------------------------------------------------------------------------

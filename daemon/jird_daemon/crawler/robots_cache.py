@@ -25,17 +25,15 @@ class OriginRobots:
 
     fetch_time_s: float
     policy: RobotsPolicy
-    delay_s: float | None  # Crawl-delay of the group that applies
 
 
 class RobotsCache:
     """Belongs to the event loop's thread."""
 
-    def __init__(self, store: Store, clock: Clock, product_token: str) -> None:
-        """Take the token by which robots.txt may address us."""
+    def __init__(self, store: Store, clock: Clock) -> None:
+        """Take where answers are kept, and the clock that they age by."""
         self._store = store
         self._clock = clock
-        self._token = product_token
         self._ring: OrderedDict[int, OriginRobots] = OrderedDict()
 
     def __len__(self) -> int:
@@ -51,26 +49,23 @@ class RobotsCache:
         if robots is None:
             with self._store.read() as txn:
                 stored = txn.get(ROBOTS, origin_id)
-            if stored is None or not stored.is_available or not self._holds(stored.fetch_time_s):
+            if stored is None or not stored.is_available or not holds(stored.fetch_time_s, self._clock.now_s()):
                 return None
             robots = self.put(origin_id, stored)
-        return robots if self._holds(robots.fetch_time_s) else None
+        return robots if holds(robots.fetch_time_s, self._clock.now_s()) else None
 
     def put(self, origin_id: int, answer: Robots) -> OriginRobots:
         """Compile an answer that allows to go on, and remember it."""
         assert answer.is_available
-        policy = RobotsPolicy.parse(answer.body)
-        robots = OriginRobots(answer.fetch_time_s, policy, policy.crawl_delay(self._token))
+        robots = OriginRobots(answer.fetch_time_s, RobotsPolicy.parse(answer.body))
         self._ring.pop(origin_id, None)
         self._ring[origin_id] = robots
         while len(self._ring) > CAPACITY:
             self._ring.popitem(last=False)
         return robots
 
-    def is_allowed(self, robots: OriginRobots, path_query: str) -> bool:
-        """Whether the rules let us fetch a path with its query."""
-        return robots.policy.is_allowed(self._token, path_query)
 
-    def _holds(self, fetch_time_s: float) -> bool:
-        # A time ahead of ours means a clock that was set back: do not trust it for longer than it could be true.
-        return abs(self._clock.now_s() - fetch_time_s) < VALID_S
+def holds(fetch_time_s: float, now_s: float) -> bool:
+    """Whether an answer of that time still counts."""
+    # A time ahead of ours means a clock that was set back: do not trust it for longer than it could be true.
+    return abs(now_s - fetch_time_s) < VALID_S

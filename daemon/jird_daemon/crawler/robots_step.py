@@ -69,9 +69,9 @@ class RobotsStep:
         if resolved.addresses and not self._frontier.acquire_address(lease, resolved.addresses[0]):
             return
         _log.info("robots.fetch", origin=origin.name, run=lease.run.run_id)
-        answers = await self._visitor.fetch_robots(origin)
+        answers = await self._visitor.fetch_robots(lease)
         if answers[-1].failure in FLUKES:
-            answers += await self._visitor.fetch_robots(origin)
+            answers += await self._visitor.fetch_robots(lease)
         verdict = judge_robots(answers[-1])
         robots = Robots(
             answers[-1].end_s,
@@ -79,7 +79,10 @@ class RobotsStep:
             verdict.is_available,
             answers[-1].body if verdict.has_rules else b"",
         )
-        delay_s = self._cache.put(lease.source.origin_id, robots).delay_s if verdict.is_available else None
+        delay_s = None
+        if verdict.is_available:
+            policy = self._cache.put(lease.source.origin_id, robots).policy
+            delay_s = policy.crawl_delay(self._visitor.agent_of(lease).token)
         pace = self._pacing.after(lease, answers[-1], verdict.trouble, delay_s)
         lease.can_break_off = False
 

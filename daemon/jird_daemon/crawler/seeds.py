@@ -41,7 +41,7 @@ class SeedChecker:
             url = canonicalize(seed)
         except InvalidUrlError as error:
             raise InvalidUrlError(f"seed {seed[:200]}: {error.message}", error.reason) from None
-        refusal = self._admission.refusal(url, is_seed=True)
+        refusal = self._admission.refusal(url)
         if refusal is not None:
             raise InvalidUrlError(f"seed {url[:200]}: {refusal.message}", refusal.reason)
         return url

@@ -63,7 +63,7 @@ class SitemapRecorder:
             return f"more than {self._redirects_max} redirects in a row"
         if origin_of(to_url) != visit.target.origin:
             return f"redirect refused: URL_SCOPE: a sitemap stays on its origin, and {origin_of(to_url)} is another"
-        refusal = self._admission.refusal(to_url, is_seed=True)
+        refusal = self._admission.refusal(to_url)
         return "" if refusal is None else f"redirect refused: {refusal.reason}: {refusal.message}"
 
     def _end(

@@ -67,8 +67,7 @@ class SitemapStep:
                 if level <= SITEMAP_DEPTH_MAX and target.max_depth >= 1:
                     await self._queue(target.run_id, self._indexed(target, part), level, RowKind.SITEMAP)
             else:
-                urls = self._admission.select(target.scope, target.origin, [location.url for location in part])
-                await self._queue_pages(target, urls, depth)
+                await self._queue_pages(target, [location.url for location in part], depth)
 
     async def join(self) -> None:
         """Wait until everything begun is recorded."""
@@ -83,7 +82,7 @@ class SitemapStep:
             except InvalidUrlError as error:
                 _log.info("sitemap.refused", origin=source.origin.name, reason=error.reason, value=text[:200])
                 continue
-            refusal = self._admission.refusal(url, is_seed=True)
+            refusal = self._admission.refusal(url)
             if refusal is None and source.run.scope.includes(origin_of(url), source.origin.name):
                 urls[url] = None
         return list(urls)
@@ -106,22 +105,20 @@ class SitemapStep:
 
     def _indexed(self, target: Target, locations: Iterable[Location]) -> list[str]:
         urls = [location.url for location in locations]
-        return [
-            url
-            for url in urls
-            if url.startswith(target.origin + "/") and self._admission.refusal(url, is_seed=True) is None
-        ]
+        return [url for url in urls if url.startswith(target.origin + "/") and self._admission.refusal(url) is None]
 
     async def _queue_pages(self, target: Target, urls: Sequence[str], depth: int) -> None:
-        if depth <= target.max_depth:
-            await self._queue(target.run_id, urls, depth, RowKind.PAGE)
-            return
+        found = self._admission.of(target.run_id).select(target.origin, urls, depth)
 
-        def count(batch: FrontierBatch) -> None:
-            beyond = sum(not batch.has_row(target.run_id, url) for url in urls)
-            batch.count(target.run_id, "beyond_depth", beyond)
+        def record(batch: FrontierBatch) -> None:
+            batch.count_refused(target.run_id, found.refused)
+            if depth <= target.max_depth:
+                batch.discover(target.run_id, found.urls, depth)
+            else:
+                beyond = sum(not batch.has_row(target.run_id, url) for url in found.urls)
+                batch.count(target.run_id, "beyond_depth", beyond)
 
-        await self._committer.submit(count)
+        await self._committer.submit(record)
 
     async def _queue(self, run_id: int, urls: Sequence[str], depth: int, kind: RowKind) -> None:
         await self._committer.submit(lambda batch: batch.discover(run_id, urls, depth, kind=kind))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from jird_daemon.clock import Clock
-from jird_daemon.crawler.admission import Admission
+from jird_daemon.crawler.admission import NOT_DUE, Admission, Question, Robots
 from jird_daemon.crawler.commits import Committer
 from jird_daemon.crawler.recorder import Recorder
 from jird_daemon.crawler.robots_cache import RobotsCache
@@ -20,8 +20,7 @@ from jird_daemon.frontier.frontier import Frontier
 from jird_daemon.frontier.lease import Lease
 from jird_daemon.log import get_logger
 from jird_daemon.outcome import ExitCode
-from jird_daemon.store.tables import Row, RowKind
-from jird_daemon.url.canonical import split
+from jird_daemon.store.tables import Row, RowKind, Run
 
 # Recorded together: some ten milliseconds of a transaction.
 SKIPS_PER_JOB = 128
@@ -31,9 +30,20 @@ SKIPS_MAX = 512
 _log = get_logger("crawler")
 
 
-def _is_named(row: Row) -> bool:
-    """Whether somebody named the URL for this purpose, rather than linked to it."""
-    return not row.depth or row.kind == RowKind.SITEMAP
+def question_of_row(
+    url: str, origin: str, row: Row, robots: Robots | None, due_s: float | None, now_s: float
+) -> Question:
+    """What is asked of the rules when it is a row's turn."""
+    is_sitemap = row.kind == RowKind.SITEMAP
+    is_named = not row.depth or is_sitemap
+    return Question(url, origin, origin, None if is_sitemap else row.depth, is_named, robots, due_s, now_s)
+
+
+def due_s(run: Run, fetch_time_s: float | None) -> float | None:
+    """When a page is due in a run; None: at any time."""
+    if not run.recrawl_interval_s or run.force_recrawl or fetch_time_s is None:
+        return None
+    return fetch_time_s + run.recrawl_interval_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +52,7 @@ class Skip:
 
     lease: Lease
     target: Target
-    exit_code: ExitCode
+    exit_code: ExitCode | None  # None: it is not due, which is no action
     message: str
 
 
@@ -57,15 +67,20 @@ class SkipStep:
         committer: Committer,
         recorder: Recorder,
         clock: Clock,
+        token_of: Callable[[Lease], str],
         on_failure: Callable[[list[Lease], Exception], None],
     ) -> None:
-        """Take the parts it works with; `on_failure` decides what becomes of leases that could not be recorded."""
+        """Take the parts it works with.
+
+        `token_of` names us to robots.txt; `on_failure` decides what becomes of leases that could not be recorded.
+        """
         self._frontier = frontier
         self._admission = admission
         self._robots = robots
         self._committer = committer
         self._recorder = recorder
         self._clock = clock
+        self._token_of = token_of
         self._on_failure = on_failure
         self._waiting: deque[Skip] = deque()
         self._recording: asyncio.Task[None] | None = None
@@ -92,14 +107,28 @@ class SkipStep:
         if self._recording is not None:
             await asyncio.wait([self._recording])
 
-    def _reason(self, lease: Lease) -> tuple[ExitCode, str] | None:
-        refusal = self._admission.refusal(lease.url, is_seed=_is_named(lease.row))
-        if refusal is not None:
-            return ExitCode.BLOCKED_URL_BY_LOCAL_POLICY, f"{refusal.reason}: {refusal.message}"
+    def _reason(self, lease: Lease) -> tuple[ExitCode | None, str] | None:
         robots = self._robots.get(lease.source.origin_id)
-        if robots is None or self._robots.is_allowed(robots, split(lease.url).path_query):
+        asked = question_of_row(
+            lease.url,
+            lease.source.origin.name,
+            lease.row,
+            None if robots is None else Robots(robots.policy, self._token_of(lease)),
+            self._due_s(lease),
+            self._clock.now_s(),
+        )
+        found = self._admission.of(lease.run.run_id).refuse(asked)
+        if found is None:
             return None
-        return ExitCode.BLOCKED_BY_ROBOTS_TXT, "robots.txt does not allow it"
+        rule, refusal = found
+        return None if refusal.reason == NOT_DUE else rule.exit_code, f"{refusal.reason}: {refusal.message}"
+
+    def _due_s(self, lease: Lease) -> float | None:
+        run = lease.run.run
+        if not run.recrawl_interval_s or run.force_recrawl or lease.row.attempts:
+            return None
+        self._frontier.load_validators(lease)
+        return due_s(run, lease.fetch_time_s)
 
     async def _record_all(self) -> None:
         try:
@@ -114,7 +143,10 @@ class SkipStep:
 
         def record(batch: FrontierBatch) -> None:
             for skip in skips:
-                self._recorder.skip(batch, skip.target, skip.exit_code, skip.message, now_s)
+                if skip.exit_code is None:
+                    self._recorder.pass_over(batch, skip.target)
+                else:
+                    self._recorder.skip(batch, skip.target, skip.exit_code, skip.message, now_s)
 
         def end() -> None:
             for skip in skips:
@@ -126,6 +158,8 @@ class SkipStep:
             self._on_failure([skip.lease for skip in skips], error)
             return
         for skip in skips:
+            if skip.exit_code is None:
+                continue
             _log.info(
                 "fetch.skipped", url=skip.target.url, origin=skip.target.origin, run=skip.target.run_id,
                 exit_code=skip.exit_code.name.lower(), reason=skip.message,

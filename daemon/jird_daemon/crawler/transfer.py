@@ -45,6 +45,7 @@ class FetchRequest:
         max_bytes: Most bytes of the decoded body.
         is_cut: A longer body is cut there and counts; otherwise it is refused.
         ca_file: Path of the authorities to trust.
+        user_agent: Of this request; empty: the handle's own.
     """
 
     url: str
@@ -56,6 +57,7 @@ class FetchRequest:
     max_bytes: int = 4 * 1024 * 1024
     is_cut: bool = False
     ca_file: str = ""
+    user_agent: str = ""
 
 
 @dataclass(slots=True)
@@ -114,7 +116,7 @@ class Transfer:
         self.received = _Received()
         self._set_safety()
         self._set_limits(connect_timeout_ms, request_timeout_ms)
-        self.curl.setopt(pycurl.USERAGENT, user_agent)
+        self._user_agent = user_agent
         self.curl.setopt(pycurl.ACCEPT_ENCODING, "gzip, deflate, br")
         self.curl.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS)
         self.curl.setopt(pycurl.HEADERFUNCTION, self._on_header)
@@ -126,6 +128,7 @@ class Transfer:
         self.received = _Received()
         curl = self.curl
         curl.setopt(pycurl.URL, request.url)
+        curl.setopt(pycurl.USERAGENT, request.user_agent or self._user_agent)
         # The pins: libcurl connects to these and looks nothing up. "+" lets an entry age instead of staying for ever.
         addresses = ",".join(f"[{address}]" if ":" in address else address for address in request.addresses)
         curl.setopt(pycurl.RESOLVE, [f"+{request.host}:{request.port}:{addresses}"])

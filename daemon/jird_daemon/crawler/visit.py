@@ -6,7 +6,6 @@ from jird_daemon.crawler.response import Response
 from jird_daemon.crawler.verdict import Verdict
 from jird_daemon.extract.document import ParsedDocument
 from jird_daemon.frontier.lease import Lease
-from jird_daemon.frontier.runs import RunScope
 from jird_daemon.store.tables import OriginState, Row, RunOrigin
 
 
@@ -20,7 +19,6 @@ class Target:
     origin_id: int
     origin: str  # scheme, host and port
     row: Row
-    scope: RunScope
     max_depth: int
     was_indexable: bool  # before this visit
 
@@ -29,7 +27,7 @@ def target_of(lease: Lease) -> Target:
     """The row that a lease is for, as the writer needs it."""
     source, run = lease.source, lease.run
     return Target(
-        run.run_id, lease.url_id, lease.url, source.origin_id, source.origin.name, lease.row, run.scope,
+        run.run_id, lease.url_id, lease.url, source.origin_id, source.origin.name, lease.row,
         run.run.max_depth, lease.was_indexable,
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ from jird_daemon.frontier.frontier import Frontier
 from jird_daemon.frontier.lease import Lease
 from jird_daemon.log import get_logger
 from jird_daemon.outcome import FLUKES, ExitCode
-from jird_daemon.store.tables import RowKind, RowState
+from jird_daemon.store.tables import RowState
 from jird_daemon.url.canonical import split
 
 _log = get_logger("crawler")
@@ -122,9 +122,9 @@ class Visiting:
         await self._conclude(lease, tuple(tries), robots)
 
     async def _conclude(self, lease: Lease, tries: tuple[Response, ...], robots: OriginRobots) -> None:
-        response = tries[-1]
+        response, agent = tries[-1], self._visitor.agent_of(lease)
         verdict = judge(response, was_conditional=bool(lease.etag or lease.last_modified))
-        pace = self._pacing.after(lease, response, verdict.trouble, robots.delay_s)
+        pace = self._pacing.after(lease, response, verdict.trouble, robots.policy.crawl_delay(agent.token))
         # A redirect's target is the origin's next request, so that has to wait until the target is queued.
         is_redirect = verdict.exit_code in (ExitCode.REDIRECT, ExitCode.PERMANENT_REDIRECT)
         if not is_redirect:
@@ -132,7 +132,7 @@ class Visiting:
             self._on_place()
         document, failure = None, ""
         if verdict.exit_code is ExitCode.FILE_INGESTED:
-            document, failure = await self._visitor.parse(response, is_sitemap=lease.row.kind == RowKind.SITEMAP)
+            document, failure = await self._visitor.parse(lease, response)
         is_last = not verdict.is_transient or lease.row.attempts + len(tries) >= self._max_attempts
         visit = Visit(
             target_of(lease),
@@ -143,7 +143,7 @@ class Visiting:
             None if is_last else round(pace.origin.next_time_s * 1000),
             document,
             failure,
-            self._canonical_is_allowed(robots, document),
+            _canonical_is_allowed(robots, agent.token, document),
         )
 
         await self._sitemaps.queue_locations(visit)
@@ -160,10 +160,11 @@ class Visiting:
             ms=round(response.duration_s * 1000), reason=response.message or None,
         )  # fmt: skip
 
-    def _canonical_is_allowed(self, robots: OriginRobots, document: ParsedDocument | None) -> bool:
-        if document is None or not document.canonical_url:
-            return True
-        return self._robots.is_allowed(robots, split(document.canonical_url).path_query)
+
+def _canonical_is_allowed(robots: OriginRobots, token: str, document: ParsedDocument | None) -> bool:
+    if document is None or not document.canonical_url:
+        return True
+    return robots.policy.is_allowed(token, split(document.canonical_url).path_query)
 
 
 def _fail(batch: FrontierBatch, lease: Lease) -> None:

@@ -1,6 +1,7 @@
 """The network side of a visit: where a host is, its robots.txt, the page itself, and what the parser makes of it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -18,7 +19,7 @@ from jird_daemon.extract.media_type import READ_TYPES, media_type_of
 from jird_daemon.frontier.lease import Lease
 from jird_daemon.frontier.rules import OriginRules
 from jird_daemon.outcome import ExitCode
-from jird_daemon.store.tables import Origin, RowKind
+from jird_daemon.store.tables import RowKind
 from jird_daemon.url.address import AddressPolicy
 from jird_daemon.url.canonical import canonicalize, split
 from jird_daemon.url.robots import BODY_BYTES_MAX
@@ -34,6 +35,18 @@ class Parser(Protocol):
     async def parse(self, job: ParseJob) -> ParsedDocument:
         """Parse one page. Raises ParserFailedError."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """What we call ourselves to a site (U111, U131)."""
+
+    user_agent: str
+
+    @property
+    def token(self) -> str:
+        """The name by which robots.txt may address us."""
+        return self.user_agent.split(" ", 1)[0]
 
 
 class Visitor:
@@ -53,12 +66,12 @@ class Visitor:
         self._admission = admission
         self._parser = parser
         self._clock = clock
-        self.product_token = crawl.user_agent.split(" ", 1)[0]
         addresses = AddressPolicy(network.allow_private, network.ports)
         self._resolver = Resolver(network, rules, addresses, clock)
         self._fetcher = Fetcher(
             make_checker(addresses),
             crawl.user_agent,
+            clock=clock,
             connect_timeout_ms=crawl.connect_timeout_ms,
             request_timeout_ms=crawl.request_timeout_ms,
         )
@@ -66,6 +79,10 @@ class Visitor:
         self._bundles: dict[Path | None, AuthorityBundle] = {}
         for path in {None, *(rule.ca_file for rule in settings.hosts)}:
             self._bundles[path] = AuthorityBundle((*self._network_ca, path) if path else self._network_ca)
+
+    def agent_of(self, lease: Lease) -> Agent:
+        """What we are for a lease: its run's name, or the configured one."""
+        return Agent(lease.run.user_agent or self._crawl.user_agent)
 
     async def resolve(self, host: str, port: int) -> Resolved:
         """Where a host is, all its addresses checked."""
@@ -81,41 +98,48 @@ class Visitor:
         origin = lease.source.origin
         if lease.row.kind == RowKind.SITEMAP:  # of whatever type it calls itself, and cut where a page is refused (F35)
             return await self._send(
-                lease.url, origin.host, origin.port, resolved, max_bytes=SITEMAP_BYTES_MAX, is_cut=True
+                lease.url,
+                origin.host,
+                origin.port,
+                resolved,
+                max_bytes=SITEMAP_BYTES_MAX,
+                is_cut=True,
+                user_agent=lease.run.user_agent,
             )
         return await self._send(
             lease.url, origin.host, origin.port, resolved, max_bytes=self._crawl.max_body_bytes,
-            headers=tuple(conditions), accept=READ_TYPES,
+            headers=tuple(conditions), accept=READ_TYPES, user_agent=lease.run.user_agent,
         )  # fmt: skip
 
-    async def fetch_robots(self, origin: Origin) -> list[Response]:
-        """Ask for an origin's robots.txt, following redirects; every answer, the one that counts last.
+    async def fetch_robots(self, lease: Lease) -> list[Response]:
+        """Ask for robots.txt of a lease's origin, following redirects; every answer, the one that counts last.
 
         A redirect that leads nowhere, or where we may not go, counts as no answer (J112).
         """
-        url = f"{origin.name}/robots.txt"
+        url, user_agent = f"{lease.source.origin.name}/robots.txt", self.agent_of(lease).user_agent
         answers: list[Response] = []
         while True:
-            answer = await self._fetch_robots_url(url)
+            answer = await self._fetch_robots_url(url, user_agent)
             answers.append(answer)
             next_url = _location(answer)
             if next_url is None or len(answers) > ROBOTS_REDIRECTS_MAX:
                 return answers
-            refusal = self._admission.refusal(next_url, is_seed=True)
+            refusal = self._admission.refusal(next_url)
             if refusal is not None:
                 answers.append(self._no_answer(next_url, ExitCode.BLOCKED_URL_BY_LOCAL_POLICY, refusal.message))
                 return answers
             url = next_url
 
-    async def parse(self, response: Response, *, is_sitemap: bool = False) -> tuple[ParsedDocument | None, str]:
+    async def parse(self, lease: Lease, response: Response) -> tuple[ParsedDocument | None, str]:
         """What a page's content is; a document, or None and the reason why the parser has none."""
         content_type = response.header("content-type")
         kind = media_type_of(content_type)
+        is_sitemap = lease.row.kind == RowKind.SITEMAP
         if kind not in READ_TYPES and not is_sitemap:
             return ParsedDocument(ParseKind.UNKNOWN_TYPE, media_type=kind), ""
         job = ParseJob(
             response.url, response.body, content_type, response.all("x-robots-tag"), response.all("link"),
-            self.product_token, is_sitemap,
+            self.agent_of(lease).token, is_sitemap,
         )  # fmt: skip
         try:
             return await self._parser.parse(job), ""
@@ -129,10 +153,12 @@ class Visitor:
         for bundle in self._bundles.values():
             bundle.close()
 
-    async def _fetch_robots_url(self, url: str) -> Response:
+    async def _fetch_robots_url(self, url: str, user_agent: str) -> Response:
         parts = split(url)
         resolved = await self.resolve(parts.host, parts.port)
-        return await self._send(url, parts.host, parts.port, resolved, max_bytes=BODY_BYTES_MAX, is_cut=True)
+        return await self._send(
+            url, parts.host, parts.port, resolved, max_bytes=BODY_BYTES_MAX, is_cut=True, user_agent=user_agent
+        )
 
     async def _send(
         self,
@@ -145,13 +171,14 @@ class Visitor:
         headers: tuple[str, ...] = (),
         accept: frozenset[str] = frozenset(),
         is_cut: bool = False,
+        user_agent: str = "",
     ) -> Response:
         if resolved.failure is not None:
             return self._no_answer(url, resolved.failure, resolved.message)
         rule = self._rules.of(host).host
         request = FetchRequest(
             url, host, port, resolved.addresses, (*headers, *extra_lines(rule.headers)), accept, max_bytes, is_cut,
-            self._bundles[rule.ca_file].path,
+            self._bundles[rule.ca_file].path, user_agent,
         )  # fmt: skip
         return await self._fetcher.fetch(request)
 

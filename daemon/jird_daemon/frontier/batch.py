@@ -5,16 +5,17 @@ and puts it once, in `flush`; a batch whose transaction fails is thrown away wit
 from what was committed. What the crawl loop must know afterwards is in BatchEffects.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 from msgspec.structs import asdict, replace
 
-from jird_daemon.frontier.runs import end_run, get_run
+from jird_daemon.frontier.runs import begin_round, end_run, get_run, is_scheduled, next_round_ms, stop_schedule
 from jird_daemon.store.tables import (
     ORIGIN_STATES,
     QUEUE,
+    RECRAWLS,
     ROWS,
     RUN_ORIGINS,
     RUNS,
@@ -81,6 +82,7 @@ class _RunDelta:
     run: Run
     counts: dict[str, int] = field(default_factory=dict)
     exit_codes: dict[int, int] = field(default_factory=dict)
+    refused: dict[str, int] = field(default_factory=dict)
     active_s: float = 0.0
     end: tuple[RunState, RunReason] | None = None
 
@@ -107,12 +109,14 @@ class BatchEffects:
         fed: (run, origin) that have new rows in their queue; True when some are urgent.
         set_aside: (run, origin) without patience that still have rows in their queue.
         next_due_ms: For each touched run the earliest deadline among its waiting rows.
+        next_round_ms: For each touched run when it is to be set going again; None: never, or it runs.
     """
 
     runs: dict[int, Run]
     fed: dict[tuple[int, int], bool]
     set_aside: set[tuple[int, int]]
     next_due_ms: dict[int, int | None]
+    next_round_ms: dict[int, int | None]
 
 
 class FrontierBatch:
@@ -149,6 +153,12 @@ class FrontierBatch:
         """Count how an action of a run ended."""
         codes = self._run(run_id).exit_codes
         codes[exit_code] = codes.get(exit_code, 0) + 1
+
+    def count_refused(self, run_id: int, refused: Mapping[str, int]) -> None:
+        """Count links that rules kept out of the frontier, by the rule's name."""
+        counts = self._run(run_id).refused
+        for name, count in refused.items():
+            counts[name] = counts.get(name, 0) + count
 
     def add_active(self, run_id: int, seconds: float) -> None:
         """Add to the time that a run was running."""
@@ -211,12 +221,34 @@ class FrontierBatch:
         """The row of a URL in a run."""
         return self.txn.get(ROWS, (run_id, url_id))
 
-    def finish(self, run_id: int, url_id: int, state: RowState, exit_code: int, attempts: int) -> None:
-        """Take a row out of its queue for good: DONE, FAILED or SKIPPED."""
+    def finish(
+        self,
+        run_id: int,
+        url_id: int,
+        state: RowState,
+        exit_code: int,
+        attempts: int,
+        *,
+        crawled_s: float | None = None,
+    ) -> None:
+        """Take a row out of its queue: DONE, FAILED or SKIPPED; in a run with an interval until it is due again.
+
+        Args:
+            run_id: The run.
+            url_id: The row's URL.
+            state: How it ended.
+            exit_code: Of its last action.
+            attempts: Of this round.
+            crawled_s: From when the interval counts; None: from now.
+        """
         row = self._leave_queue(run_id, url_id)
         if row is not None:
             row = replace(row, state=state, exit_code=exit_code, attempts=attempts, not_before_ms=0)
             self.txn.put(ROWS, (run_id, url_id), row)
+            interval_s = self._run(run_id).run.recrawl_interval_s
+            if interval_s:
+                due_s = (self.now_s if crawled_s is None else crawled_s) + interval_s
+                self.txn.put(RECRAWLS, (run_id, round(due_s * 1_000), url_id), None)
 
     def put_off(self, run_id: int, url_id: int, not_before_ms: int, exit_code: int, attempts: int) -> None:
         """Let a row wait for a durable deadline (J149)."""
@@ -241,6 +273,51 @@ class FrontierBatch:
         for key in due:
             self._wake(key)
         return len(due)
+
+    def begin_round(self, run_id: int, now_ms: int) -> None:
+        """Set a scheduled run going again; `requeue_due` then brings its rows, a few at a time."""
+        run = self._run(run_id).run
+        if is_scheduled(run):
+            self._runs[run_id].run = begin_round(self.txn, run_id, run, self.now_s)
+            self.requeue_due(run_id, now_ms)
+
+    def stop_schedule(self, run_id: int) -> bool:
+        """Keep a run that waits for its next round from going on; False when it does not wait."""
+        delta = self._run(run_id)
+        if not is_scheduled(delta.run):
+            return False
+        delta.run = stop_schedule(self.txn, run_id, delta.run)
+        return True
+
+    def requeue_due(self, run_id: int, now_ms: int) -> int:
+        """Queue rows that fell due before the run's round began, at most ROWS_PER_STEP; returns how many."""
+        run = self._run(run_id).run
+        # What falls due while a round runs waits for the next, or a small interval would keep it going (U142).
+        last_ms = min(now_ms, round(run.round_time_s * 1_000))
+        due = []
+        for key, _ in self.txn.scan(RECRAWLS, (run_id, 0, 0), (run_id, last_ms + 1, 0)):
+            due.append(key)
+            if len(due) == ROWS_PER_STEP:
+                break
+        for key in due:
+            self.txn.delete(RECRAWLS, key)
+            row = self.txn.get(ROWS, (run_id, key[2]))
+            if row is not None and row.state in (RowState.DONE, RowState.FAILED, RowState.SKIPPED):
+                row = replace(row, state=RowState.QUEUED, lane=Lane.ORDINARY, attempts=0, redirects=0, not_before_ms=0)
+                self.txn.put(ROWS, (run_id, key[2]), row)
+                self._run(run_id).add("queued", 1)
+                self._forgive(run_id, row.origin_id)
+                self._enter_queue(run_id, key[2], row)
+        return len(due)
+
+    def _forgive(self, run_id: int, origin_id: int) -> None:
+        """An origin that an earlier round gave up, and of which nothing is left, is asked again (U145)."""
+        origin = self._origin(run_id, origin_id)
+        if origin.state.patience == 0 and origin.state.queued + origin.queued == 0:
+            fresh = RunOrigin()
+            origin.state = replace(
+                origin.state, patience=fresh.patience, rate_limit_steps=fresh.rate_limit_steps, is_slowing=False
+            )
 
     def set_pace(self, run_id: int, origin_id: int, pace: RunOrigin, state: OriginState) -> None:
         """Keep what politeness decided: the run's patience and p, and the origin's deadline."""
@@ -282,7 +359,10 @@ class FrontierBatch:
             self.txn.put(ORIGIN_STATES, origin_id, origin_state)
         runs = {run_id: self._flush_run(run_id, delta) for run_id, delta in self._runs.items()}
         next_due_ms = {run_id: self._next_due_ms(run_id) for run_id in runs}
-        return BatchEffects(runs, self._fed, set_aside, next_due_ms)
+        rounds = {
+            run_id: next_round_ms(self.txn, run_id, run) if is_scheduled(run) else None for run_id, run in runs.items()
+        }
+        return BatchEffects(runs, self._fed, set_aside, next_due_ms, rounds)
 
     def committed(self) -> None:
         """Remember what is now on disk."""
@@ -298,15 +378,28 @@ class FrontierBatch:
         for code, change in delta.exit_codes.items():
             codes[code] = codes.get(code, 0) + change
         values["exit_codes"] = codes
+        refused = dict(counts.refused)
+        for name, change in delta.refused.items():
+            refused[name] = refused.get(name, 0) + change
+        values["refused"] = refused
         run = replace(delta.run, counts=type(counts)(**values), active_s=delta.run.active_s + delta.active_s)
         self.txn.put(RUNS, run_id, run)
-        if run.counts.queued == 0:
+        if run.counts.queued == 0 and not self._has_due(run_id, run):
             return end_run(self.txn, run_id, run, RunState.COMPLETED, RunReason.DRAINED, self.now_s)
         if delta.end is not None:
             return end_run(self.txn, run_id, run, *delta.end, self.now_s)
         return run
 
+    def _has_due(self, run_id: int, run: Run) -> bool:
+        """Whether rows that fell due before the round began have not been queued yet."""
+        if run.state != RunState.RUNNING or run.rounds < 2:
+            return False
+        stop = (run_id, round(run.round_time_s * 1_000) + 1, 0)
+        return any(True for _ in self.txn.scan(RECRAWLS, (run_id, 0, 0), stop))
+
     def _next_due_ms(self, run_id: int) -> int | None:
+        if self._has_due(run_id, self._run(run_id).run):
+            return 0
         for (_, not_before_ms, _), _ in self.txn.scan(WAITING, (run_id, 0, 0), (run_id + 1, 0, 0)):
             return not_before_ms
         return None

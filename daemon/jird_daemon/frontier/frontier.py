@@ -129,6 +129,7 @@ class Frontier:
         if page is not None:
             lease.etag, lease.last_modified = page.etag, page.last_modified
             lease.was_indexable = page.is_indexable
+            lease.fetch_time_s = page.fetch_time_s
 
     def reserve(self, lease: Lease) -> bool:
         """Set one more attempt aside in the run's budget; False when it is spent."""

@@ -30,6 +30,7 @@ class ActiveRun:
     uncommitted_requests: int = 0
     leases: int = 0
     next_due_ms: int | None = None
+    user_agent: str = ""  # of this run; empty: as configured
     is_draining: bool = False  # nothing new is leased
     cursor: int = 0  # first origin that the scan has not seen
     is_scan_due: bool = True
@@ -38,7 +39,8 @@ class ActiveRun:
     @property
     def budget_left(self) -> int:
         """Request attempts that may still be begun (J151)."""
-        return self.run.max_pages - self.run.counts.requests - self.uncommitted_requests
+        used = self.run.counts.requests - self.run.round_requests
+        return self.run.max_pages - used - self.uncommitted_requests
 
 
 @dataclass(slots=True, eq=False)
@@ -75,6 +77,7 @@ class Lease:
         etag: Validator of the last answer; empty for none.
         last_modified: Likewise.
         was_indexable: Whether the URL's page can be found now.
+        fetch_time_s: When the URL last answered; None while that is not known, or never happened.
         address: Address that is counted for it; empty when none is.
         attempts: Request attempts that are set aside for it in the run's budget.
         has_token: Whether its origin's next request waits for this one's end.
@@ -88,6 +91,7 @@ class Lease:
     etag: str = ""
     last_modified: str = ""
     was_indexable: bool = False
+    fetch_time_s: float | None = None
     address: str = ""
     attempts: int = 0
     has_token: bool = True

@@ -46,11 +46,15 @@ def counts_message(run: Run, in_flight: int) -> crawl_pb.CrawlCounts:
         sitemap_count=counts.sitemaps,
         foreign_location_count=counts.foreign_locations,
         held_count=counts.held,
+        not_due_count=counts.not_due,
+        refused_link_counts=counts.refused,
     )
 
 
-def run_message(run_id: int, run: Run, in_flight: int) -> crawl_pb.CrawlRun:
-    """A run with its seeds. Its planned scope was reached when it was drained and nothing had been dropped."""
+def run_message(run_id: int, run: Run, in_flight: int, next_recrawl_ms: int | None = None) -> crawl_pb.CrawlRun:
+    """A run with its seeds; `next_recrawl_ms`: when the daemon sets it going again, unix milliseconds.
+
+    Its planned scope was reached when it was drained and nothing had been dropped."""
     is_drained = run.state == RunState.COMPLETED and run.counts.dropped == 0
     return crawl_pb.CrawlRun(
         run_id=run_id,
@@ -67,6 +71,10 @@ def run_message(run_id: int, run: Run, in_flight: int) -> crawl_pb.CrawlRun:
         scope_reached=is_drained,
         max_frontier=run.max_frontier,
         active_time=duration(int(run.active_s * 1_000)),
+        recrawl_interval=duration(run.recrawl_interval_s * 1_000) if run.recrawl_interval_s else None,
+        next_recrawl_time=None if next_recrawl_ms is None else timestamp(max(next_recrawl_ms, 1) / 1_000),
+        round_count=run.rounds,
+        round_time=timestamp(run.round_time_s),
     )
 
 

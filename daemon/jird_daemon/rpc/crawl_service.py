@@ -8,8 +8,9 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from jird.v1 import crawl_service_pb2 as crawl_pb
 from jird.v1 import crawl_service_pb2_grpc as crawl_grpc
-from jird_daemon.control import StartCrawl, StopCrawl
+from jird_daemon.control import StopCrawl
 from jird_daemon.errors import InternalError, InvalidArgumentError, NotFoundError, ShuttingDownError
+from jird_daemon.frontier.runs import is_scheduled, next_round_ms
 from jird_daemon.rpc.backend import Backend
 from jird_daemon.rpc.convert import log_entry_message, run_message, timestamp
 from jird_daemon.rpc.crawl_log import LogFilter, parse_uuid, read_log
@@ -23,16 +24,11 @@ from jird_daemon.rpc.page_history import (
 )
 from jird_daemon.rpc.page_view import read_page
 from jird_daemon.rpc.paging import make_token, page_size, read_token
+from jird_daemon.rpc.start_crawl import start_command
 from jird_daemon.store.tables import ORIGIN_STATES, ORIGINS, RUN_ORIGINS, RUNS, Run, RunState
 from jird_daemon.store.txn import Txn
 from jird_daemon.url.canonical import canonicalize
 
-SEEDS_MAX = 1_000
-SEED_CHARS_MAX = 4_096  # J104
-MAX_DEPTH_MAX = 32  # J55
-MAX_PAGES_MAX = 10_000_000  # J56
-DELAY_MS_MAX = 600_000  # J57
-NAME_CHARS_MAX = 200
 RUNS_DEFAULT, RUNS_MAX = 20, 200
 LOG_DEFAULT, LOG_MAX = 50, 1_000
 WATCH_INTERVAL_S = 0.5
@@ -51,7 +47,7 @@ class CrawlService(crawl_grpc.CrawlServiceServicer):
 
     async def StartCrawl(self, request: crawl_pb.StartCrawlRequest, context: Context) -> crawl_pb.CrawlRun:
         """Make or resume a run."""
-        answer = await self._backend.ingest.call(_start_command(request), timeout_s=START_TIMEOUT_S)
+        answer = await self._backend.ingest.call(start_command(request), timeout_s=START_TIMEOUT_S)
         if not answer.run_ids:
             raise InternalError("ingest started a run and gave no number")
         return await self._run_message(answer.run_ids[0])
@@ -75,10 +71,15 @@ class CrawlService(crawl_grpc.CrawlServiceServicer):
         before = read_token(("runs",), request.page_token)
         if not isinstance(before, int | None) or (before is not None and before < 0):
             raise InvalidArgumentError("page_token is not one that this list gave", "PAGE_TOKEN")
-        runs = await self._backend.read(lambda txn: list(islice(txn.scan(RUNS, None, before, reverse=True), size + 1)))
         in_flight = self._backend.ingest.heartbeat.in_flight_by_run
+
+        def read(txn: Txn) -> list[tuple[int, crawl_pb.CrawlRun]]:
+            runs = islice(txn.scan(RUNS, None, before, reverse=True), size + 1)
+            return [(run_id, _message(txn, run_id, run, in_flight)) for run_id, run in runs]
+
+        runs = await self._backend.read(read)
         return crawl_pb.ListCrawlRunsResponse(
-            runs=[run_message(run_id, run, in_flight.get(run_id, 0)) for run_id, run in runs[:size]],
+            runs=[message for _, message in runs[:size]],
             next_page_token=make_token(("runs",), runs[size - 1][0]) if len(runs) > size else "",
         )
 
@@ -150,8 +151,8 @@ class CrawlService(crawl_grpc.CrawlServiceServicer):
         return await self._backend.reads.run(lambda: diff_message(url, compared))
 
     async def _run_message(self, run_id: int) -> crawl_pb.CrawlRun:
-        run = await self._backend.read(lambda txn: _get_run(txn, run_id))
-        return run_message(run_id, run, self._backend.ingest.heartbeat.in_flight_by_run.get(run_id, 0))
+        in_flight = self._backend.ingest.heartbeat.in_flight_by_run
+        return await self._backend.read(lambda txn: _message(txn, run_id, _get_run(txn, run_id), in_flight))
 
     async def _look_at(self, run_id: int) -> crawl_pb.WatchCrawlRunResponse:
         heartbeat = self._backend.ingest.heartbeat
@@ -159,7 +160,7 @@ class CrawlService(crawl_grpc.CrawlServiceServicer):
         def look(txn: Txn) -> crawl_pb.WatchCrawlRunResponse:
             run = _get_run(txn, run_id)
             return crawl_pb.WatchCrawlRunResponse(
-                run=run_message(run_id, run, heartbeat.in_flight_by_run.get(run_id, 0)),
+                run=_message(txn, run_id, run, heartbeat.in_flight_by_run),
                 requests_per_second=heartbeat.requests_per_second,
                 origins=_busiest_origins(txn, run_id, heartbeat.waiting_reasons)
                 if run.state == RunState.RUNNING
@@ -169,42 +170,16 @@ class CrawlService(crawl_grpc.CrawlServiceServicer):
         return await self._backend.read(look)
 
 
-def _start_command(request: crawl_pb.StartCrawlRequest) -> StartCrawl:
-    """Check a request's ranges; whether a seed may be crawled is ingest's to say."""
-    seeds = tuple(request.seeds)
-    if not 1 <= len(seeds) <= SEEDS_MAX:
-        raise InvalidArgumentError(f"{len(seeds)} seeds; there must be 1 to {SEEDS_MAX}", "SEED_COUNT")
-    for seed in seeds:
-        if len(seed) > SEED_CHARS_MAX:
-            raise InvalidArgumentError(
-                f"a seed has {len(seed)} characters; at most {SEED_CHARS_MAX} are allowed: {seed[:80]}...",
-                "URL_TOO_LONG",
-            )
-    max_depth = request.max_depth if request.HasField("max_depth") else None
-    max_pages = request.max_pages if request.HasField("max_pages") else None
-    delay_ms = request.delay.ToMilliseconds() if request.HasField("delay") else None
-    _check_range("max_depth", max_depth, MAX_DEPTH_MAX)
-    _check_range("max_pages", max_pages, MAX_PAGES_MAX)
-    _check_range("delay", delay_ms, DELAY_MS_MAX, " ms")
-    if request.scope not in crawl_pb.CrawlScope.values():
-        raise InvalidArgumentError(f"scope is {request.scope}, which is none of CrawlScope", "SCOPE")
-    if len(request.name) > NAME_CHARS_MAX or not request.name.isprintable():
-        raise InvalidArgumentError(f"name must be at most {NAME_CHARS_MAX} printable characters", "NAME")
-    return StartCrawl(
-        seeds, max_depth=max_depth, max_pages=max_pages, scope=request.scope, delay_ms=delay_ms, name=request.name
-    )
-
-
-def _check_range(name: str, value: int | None, most: int, unit: str = "") -> None:
-    if value is not None and not 0 <= value <= most:
-        raise InvalidArgumentError(f"{name} is {value}{unit}; it must be 0 to {most}{unit}", name.upper())
-
-
 def _get_run(txn: Txn, run_id: int) -> Run:
     run = txn.get(RUNS, run_id) if run_id > 0 else None
     if run is None:
         raise NotFoundError(f"there is no run {run_id}", "RUN_UNKNOWN")
     return run
+
+
+def _message(txn: Txn, run_id: int, run: Run, in_flight: dict[int, int]) -> crawl_pb.CrawlRun:
+    due_ms = next_round_ms(txn, run_id, run) if is_scheduled(run) else None
+    return run_message(run_id, run, in_flight.get(run_id, 0), due_ms)
 
 
 def _busiest_origins(txn: Txn, run_id: int, reasons: dict[str, str]) -> list[crawl_pb.OriginQueue]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from jird_daemon.extract.limits import LIMITS as EXTRACT_LIMITS
 from jird_daemon.index import analysis, query, query_words, searcher, snippet
-from jird_daemon.rpc import crawl_log, crawl_service, search_service
+from jird_daemon.rpc import crawl_log, search_service, start_crawl
 from jird_daemon.url import canonical, robots
 from jird_settings import Settings
 from jird_settings.declare import settings_of
@@ -28,8 +28,8 @@ FIXED: Mapping[str, int] = {
     "robots_rule_limit": robots.RULES_MAX,
     "robots_agent_group_limit": robots.GROUP_AGENTS_MAX,
     "robots_line_chars": robots.LINE_CHARS_MAX,
-    "seed_count": crawl_service.SEEDS_MAX,
-    "seed_chars": crawl_service.SEED_CHARS_MAX,
+    "seed_count": start_crawl.SEEDS_MAX,
+    "seed_chars": start_crawl.SEED_CHARS_MAX,
     "log_scan": crawl_log.SCAN_MAX,
 }
 # Numbers of parts that serve does not load: the crawler and the engine. A test compares them with theirs.

@@ -22,6 +22,8 @@ reordered or given another meaning without raising SCHEMA_VERSION. Times: `*_s` 
 | rows | run_id u64, url_id u64 | Row | - |
 | queue | run_id u64, origin_id u32, lane u8, sequence u64 | url_id | next of an origin |
 | waiting | run_id u64, not before ms u64, url_id u64 | nothing | due retries |
+| run_rules | run_id u64 | CrawlRules (control.py) | - |
+| recrawls | run_id u64, due ms u64, url_id u64 | nothing | rows of a run that are to be crawled again |
 | run_origins | run_id u64, origin_id u32 | RunOrigin | origins with work |
 | origin_states | origin_id u32 | OriginState | - |
 | robots | origin_id u32 | Robots | - |
@@ -39,6 +41,8 @@ from enum import IntEnum
 from typing import Any, Generic, TypeVar
 
 import msgspec
+
+from jird_daemon.control import CrawlRules
 
 # 1: first layout. Checked at open: an older or newer store is refused (U79).
 SCHEMA_VERSION = 1
@@ -185,6 +189,8 @@ class RunCounts(msgspec.Struct, frozen=True, array_like=True):
     sitemaps: int = 0  # read successfully (J84)
     foreign_locations: int = 0  # named by sitemaps, on other origins, left out (J124)
     held: int = 0  # not found, and kept, since much of the site answers so (F71)
+    not_due: int = 0  # crawled within the run's interval, so not asked for; their links were followed (U138)
+    refused: dict[str, int] = {}  # links that rules kept out of the frontier, by the rule's name
 
 
 class Run(msgspec.Struct, frozen=True, array_like=True):
@@ -203,6 +209,11 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     delay_ms: int | None = None  # None: the configured default
     counts: RunCounts = RunCounts()
     active_s: float = 0.0  # summed at every commit while running
+    recrawl_interval_s: int = 0  # age at which its pages are crawled again; 0: never (U110)
+    force_recrawl: bool = False  # the round that runs asks for pages that are not due too
+    rounds: int = 1  # how often it went through what was due
+    round_time_s: float = 0.0  # when the last of them began
+    round_requests: int = 0  # counts.requests when it began: the budget is for each round
 
 
 class RowState(IntEnum):
@@ -367,6 +378,8 @@ RUNS: Table[int, Run] = _table("runs", _ints("Q"), Run)
 ROWS: Table[tuple[int, int], Row] = _table("rows", _ints("QQ"), Row)
 QUEUE: Table[tuple[int, int, int, int], int] = _table("queue", _ints("QIBQ"), int)
 WAITING: Table[tuple[int, int, int], None] = _table("waiting", _ints("QQQ"), None)
+RUN_RULES: Table[int, CrawlRules] = _table("run_rules", _ints("Q"), CrawlRules)
+RECRAWLS: Table[tuple[int, int, int], None] = _table("recrawls", _ints("QQQ"), None)
 RUN_ORIGINS: Table[tuple[int, int], RunOrigin] = _table("run_origins", _ints("QI"), RunOrigin)
 ORIGIN_STATES: Table[int, OriginState] = _table("origin_states", _ints("I"), OriginState)
 ORIGIN_DOCUMENTS: Table[int, int] = _table("origin_documents", _ints("I"), int)
@@ -380,6 +393,6 @@ VOLUMES: Table[int, Volume] = _table("volumes", _ints("I"), Volume)
 
 ALL_TABLES: tuple[Table[Any, Any], ...] = (
     META, ORIGINS, ORIGIN_IDS, URLS, URL_IDS, PAGES, GENERATIONS, PAST_GENERATIONS, LINKS, INLINKS, INDEX_CHANGES,
-    RUNS, ROWS, QUEUE, WAITING, RUN_ORIGINS, ORIGIN_STATES, ORIGIN_DOCUMENTS, ORIGIN_HEALTH, ROBOTS, CRAWL_LOG,
-    CRAWL_LOG_BY_URL, CRAWL_LOG_BY_ORIGIN, BLOBS, VOLUMES,
+    RUNS, ROWS, QUEUE, WAITING, RUN_RULES, RECRAWLS, RUN_ORIGINS, ORIGIN_STATES, ORIGIN_DOCUMENTS, ORIGIN_HEALTH,
+    ROBOTS, CRAWL_LOG, CRAWL_LOG_BY_URL, CRAWL_LOG_BY_ORIGIN, BLOBS, VOLUMES,
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import jird_native
 from jird_daemon.crawler import crawl_log, robots_cache, run_control, seeds
-from jird_daemon.rpc import crawl_service
+from jird_daemon.rpc import start_crawl
 from jird_daemon.rpc.limits import OF_OTHERS, limits_in_effect
 from jird_settings import Crawl, Settings
 
@@ -18,11 +18,11 @@ def test_numbers_of_parts_that_serve_does_not_load_are_theirs() -> None:
 
 def test_caps_of_a_start_are_the_same_on_both_sides_of_the_channel() -> None:
     """J55, J56, J57."""
-    assert crawl_service.MAX_DEPTH_MAX == run_control.DEPTH_MAX
-    assert crawl_service.MAX_PAGES_MAX == run_control.PAGES_MAX
-    assert crawl_service.DELAY_MS_MAX == run_control.DELAY_MS_MAX
-    assert crawl_service.NAME_CHARS_MAX == run_control.NAME_CHARS_MAX
-    assert crawl_service.SEEDS_MAX == seeds.SEEDS_MAX
+    assert start_crawl.MAX_DEPTH_MAX == run_control.DEPTH_MAX
+    assert start_crawl.MAX_PAGES_MAX == run_control.PAGES_MAX
+    assert start_crawl.DELAY_MS_MAX == run_control.DELAY_MS_MAX
+    assert start_crawl.NAME_CHARS_MAX == run_control.NAME_CHARS_MAX
+    assert start_crawl.SEEDS_MAX == seeds.SEEDS_MAX
 
 
 def test_limits_follow_the_settings() -> None:
