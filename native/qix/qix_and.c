@@ -162,66 +162,73 @@ static void rewind_all(qix_and *a)
         qix_cursor_rewind(&run->cursors[node]);
 }
 
-static void walk_block(qix_and *a, uint32_t block)
+static double bound_of(qix_and *a, uint32_t block)
 {
     uint32_t lo, hi;
     extent_of(&a->lists[a->order[0]].probe.cursor->list, block, &lo, &hi);
-    double bound = bound_block(a, block, lo, hi);
-    if (bound >= 0.0 && bound * QIX_BOUND_SLACK >= a->s->heap.threshold)
-        qix_and_offer_block(a, block, bound);
-    else if (bound >= 0.0)
+    return bound_block(a, block, lo, hi);
+}
+
+/* Whether a block's bound lets it be left out. */
+static bool is_low(qix_and *a, double bound)
+{
+    bool is_low = bound < 0.0 || bound * QIX_BOUND_SLACK < a->s->heap.threshold;
+    if (is_low && bound >= 0.0)
         a->s->is_exact = false;
+    return is_low;
 }
 
-/* The blocks of highest bound, best first: they are walked before the others, so that the threshold is high early. */
-typedef struct {
-    uint32_t blocks[FIRST_BLOCKS];
-    double bounds[FIRST_BLOCKS];
-    uint32_t count;
-} first_blocks;
-
-static void keep_first(first_blocks *first, uint32_t block, double bound)
+/* A bound must have been made just before, for what it leaves in the units. */
+static void walk_block(qix_and *a, uint32_t block)
 {
-    uint32_t at = first->count;
-    if (at == FIRST_BLOCKS && bound <= first->bounds[at - 1])
-        return;
-    at = at == FIRST_BLOCKS ? at - 1 : first->count++;
-    for (; at > 0 && first->bounds[at - 1] < bound; at--) {
-        first->bounds[at] = first->bounds[at - 1];
-        first->blocks[at] = first->blocks[at - 1];
+    double bound = bound_of(a, block);
+    if (!is_low(a, bound))
+        qix_and_offer_block(a, block, bound);
+}
+
+/* Put the blocks of highest bound first, best first. */
+static uint32_t pick_first(const double *bounds, uint32_t count, uint32_t ret_blocks[FIRST_BLOCKS])
+{
+    uint32_t picked = 0;
+    for (uint32_t block = 0; block < count; block++) {
+        uint32_t at = picked;
+        if (at == FIRST_BLOCKS && bounds[block] <= bounds[ret_blocks[at - 1]])
+            continue;
+        at = at == FIRST_BLOCKS ? at - 1 : picked++;
+        for (; at > 0 && bounds[ret_blocks[at - 1]] < bounds[block]; at--)
+            ret_blocks[at] = ret_blocks[at - 1];
+        ret_blocks[at] = block;
     }
-    first->bounds[at] = bound;
-    first->blocks[at] = block;
+    return picked;
 }
 
-static bool is_first(const first_blocks *first, uint32_t block)
+/* The blocks of highest bound are walked before the others, so that the threshold is high early. */
+static void walk_by_bound(qix_and *a, double *bounds, uint32_t count)
 {
-    for (uint32_t i = 0; i < first->count; i++)
-        if (first->blocks[i] == block)
-            return true;
-    return false;
+    uint32_t first[FIRST_BLOCKS];
+    for (uint32_t block = 0; block < count; block++)
+        bounds[block] = bound_of(a, block);
+    uint32_t picked = pick_first(bounds, count, first);
+    for (uint32_t i = 0; i < picked; i++) {
+        rewind_all(a);
+        walk_block(a, first[i]);
+        bounds[first[i]] = QIX_NO_MATCH;
+    }
+    rewind_all(a);
+    for (uint32_t block = 0; block < count && !a->s->run.status; block++)
+        if (!is_low(a, bounds[block]))
+            walk_block(a, block);
 }
 
 static void walk_blocks(qix_and *a)
 {
-    const qix_list *list = &a->lists[a->order[0]].probe.cursor->list;
-    qix_run *run = &a->s->run;
-    first_blocks first = {.count = 0};
-    if (list->block_count >= 2 * FIRST_BLOCKS) {
-        for (uint32_t block = 0; block < list->block_count; block++) {
-            uint32_t lo, hi;
-            extent_of(list, block, &lo, &hi);
-            keep_first(&first, block, bound_block(a, block, lo, hi));
-        }
-        for (uint32_t i = 0; i < first.count && !run->status; i++) {
-            rewind_all(a);
-            walk_block(a, first.blocks[i]);
-        }
-        rewind_all(a);
-    }
-    for (uint32_t block = 0; block < list->block_count && !run->status; block++)
-        if (!is_first(&first, block))
-            walk_block(a, block);
+    uint32_t count = a->lists[a->order[0]].probe.cursor->list.block_count;
+    double *bounds = count >= 2 * FIRST_BLOCKS ? malloc(count * sizeof *bounds) : NULL;
+    if (bounds)
+        walk_by_bound(a, bounds, count);
+    for (uint32_t block = 0; !bounds && block < count && !a->s->run.status; block++)
+        walk_block(a, block);
+    free(bounds);
 }
 
 static void plan_and_walk(qix_and *a)

@@ -15,27 +15,9 @@ static bool may_enter(const qix_and *a, double sum)
     return sum * QIX_BOUND_SLACK >= a->s->heap.threshold;
 }
 
-/* Replace a unit's part of a candidate's highest score, if `bound` says more. */
-static bool lower(qix_and *a, qix_and_unit *unit, uint32_t slot, double bound)
+static qix_and_unit *unit_of(qix_and *a, const qix_and_list *list)
 {
-    if (bound < unit->bounds[slot]) {
-        a->sums[slot] += bound - unit->bounds[slot];
-        unit->bounds[slot] = bound;
-    }
-    return may_enter(a, a->sums[slot]);
-}
-
-/* Note a frequency; false if the candidate cannot enter with it. */
-static bool note_tf(qix_and *a, qix_and_list *list, uint32_t slot, uint32_t tf)
-{
-    list->tfs[slot] = tf;
-    if (list->unit == QIX_NO_UNIT)
-        return true;
-    qix_and_unit *unit = &a->units[list->unit];
-    if (tf < unit->tfs[slot])
-        unit->tfs[slot] = tf;
-    return !a->is_bounded ||
-           lower(a, unit, slot, unit->factor * qix_norm(a->s->run.ranker, unit->tfs[slot], a->codes[slot]));
+    return list->unit == QIX_NO_UNIT ? NULL : &a->units[list->unit];
 }
 
 /* How often the first list's term must be in a document for the document to enter, for each unit of its K. A frequency
@@ -53,49 +35,155 @@ static double needed_ratio(const qix_and *a, const qix_and_unit *unit, double bo
 /* Keep what can enter by the first list alone, whose documents are not decoded for that. */
 static void sift_first(qix_and *a, const qix_and_list *list, const qix_and_unit *unit, double bound)
 {
-    qix_run *run = &a->s->run;
+    const double *norm_k = a->s->run.ranker->norm_k;
     const qix_block *block = &list->probe.block;
     uint32_t count = block->count, left = 0;
     double ratio = needed_ratio(a, unit, bound);
     for (uint32_t i = 0; i < count; i++) {
         a->live[left] = (uint8_t)i;
-        left += ratio == 0.0 || block->tfs[i] >= run->ranker->norm_k[block->codes[i]] * ratio;
+        left += ratio == 0.0 || block->tfs[i] >= norm_k[block->codes[i]] * ratio;
     }
     a->s->is_exact = a->s->is_exact && left == count;
     a->live_count = left;
 }
 
-/* The first list has every candidate. */
-static bool begin(qix_and *a, uint32_t block, double bound)
+static void drop_deleted(qix_and *a, const uint32_t *docids)
 {
-    qix_and_list *list = &a->lists[a->order[0]];
-    const qix_and_unit *unit = list->unit == QIX_NO_UNIT ? NULL : &a->units[list->unit];
     uint32_t left = 0;
-    a->is_bounded = a->s->heap.threshold > 0.0;
-    if (!qix_probe_fill(&a->s->run, &list->probe, block))
-        return false;
-    sift_first(a, list, unit, bound);
-    if (a->live_count > 0 && !qix_probe_locate(&a->s->run, &list->probe, block))
-        return false;
     for (uint32_t i = 0; i < a->live_count; i++) {
-        uint32_t slot = a->live[i];
-        if (qix_is_deleted(a->s, list->probe.block.docids[slot]))
-            continue;
-        a->sums[slot] = bound;
-        a->codes[slot] = (uint8_t)list->probe.block.codes[slot];
-        for (uint32_t u = 0; u < a->unit_count; u++) {
-            a->units[u].tfs[slot] = UINT32_MAX;
-            a->units[u].bounds[slot] = a->units[u].bound;
-        }
-        list->blocks[slot] = block;
-        list->at[slot] = (uint8_t)slot;
-        if (unit && !note_tf(a, list, slot, list->probe.block.tfs[slot]))
-            a->s->is_exact = false;
-        else
-            a->live[left++] = (uint8_t)slot;
+        a->live[left] = a->live[i];
+        left += !qix_is_deleted(a->s, docids[a->live[i]]);
     }
     a->live_count = left;
+}
+
+/* Drop candidates that can no longer enter. */
+static void drop_low(qix_and *a)
+{
+    uint32_t left = 0;
+    if (!a->is_bounded)
+        return;
+    for (uint32_t i = 0; i < a->live_count; i++) {
+        a->live[left] = a->live[i];
+        left += may_enter(a, a->sums[a->live[i]]);
+    }
+    a->s->is_exact = a->s->is_exact && left == a->live_count;
+    a->live_count = left;
+}
+
+/* Put a list's frequencies of the candidates live[from..] in place of their bounds. A phrase is nowhere more frequent
+ * than its rarest word. */
+static void note_tfs(qix_and *a, const qix_and_list *list, qix_and_unit *unit, uint32_t from)
+{
+    const qix_ranker *ranker = a->s->run.ranker;
+    for (uint32_t i = from; i < a->live_count; i++) {
+        uint32_t slot = a->live[i], tf = list->tfs[slot];
+        if (unit->is_placed) {
+            double before = unit->bounds[slot];
+            tf = tf < unit->tfs[slot] ? tf : unit->tfs[slot];
+            unit->bounds[slot] = unit->factor * qix_norm(ranker, tf, a->codes[slot]);
+            a->sums[slot] += unit->bounds[slot] - before;
+        } else {
+            a->sums[slot] += unit->factor * qix_norm(ranker, tf, a->codes[slot]) - unit->bound;
+        }
+        unit->tfs[slot] = tf;
+    }
+}
+
+/* What is known of a candidate before the lists say more. */
+static void set_bounds(qix_and *a, uint32_t slot, double bound)
+{
+    a->sums[slot] = bound;
+    for (uint32_t u = 0; u < a->unit_count; u++) {
+        qix_and_unit *unit = &a->units[u];
+        unit->tfs[slot] = UINT32_MAX;
+        unit->bounds[slot] = unit->bound;
+    }
+}
+
+/* The first list has every candidate. */
+static bool begin(qix_and *a, uint32_t index, double bound)
+{
+    qix_and_list *list = &a->lists[a->order[0]];
+    qix_and_unit *unit = unit_of(a, list);
+    qix_block *block = &list->probe.block;
+    a->is_bounded = a->s->heap.threshold > 0.0;
+    if (!qix_probe_fill(&a->s->run, &list->probe, index))
+        return false;
+    sift_first(a, list, unit, bound);
+    if (a->live_count == 0)
+        return true;
+    if (!qix_probe_locate(&a->s->run, &list->probe, index))
+        return false;
+    if (a->s->tombstones)
+        drop_deleted(a, block->docids);
+    for (uint32_t i = 0; i < a->live_count; i++) {
+        uint32_t slot = a->live[i];
+        set_bounds(a, slot, bound);
+        a->codes[slot] = (uint8_t)block->codes[slot];
+        list->tfs[slot] = block->tfs[slot];
+        list->blocks[slot] = index;
+        list->at[slot] = (uint8_t)slot;
+    }
+    if (unit) {
+        note_tfs(a, list, unit, 0);
+        drop_low(a);
+    }
     return true;
+}
+
+/* Candidates live[from..to] lie in one block of a list. Keep, from a->live[kept] on, those that may enter with the
+ * highest frequency part that the block has. */
+static uint32_t keep_promising(qix_and *a, const qix_and_unit *unit, double norm, uint32_t from, uint32_t to,
+                               uint32_t kept)
+{
+    double bound = unit->factor * norm;
+    bool is_lower = bound < unit->bound;
+    for (uint32_t i = from; i < to; i++) {
+        uint32_t slot = a->live[i];
+        double now = unit->is_placed ? unit->bounds[slot] : unit->bound;
+        a->live[kept] = (uint8_t)slot;
+        kept += !is_lower || bound >= now || may_enter(a, a->sums[slot] - now + bound);
+    }
+    return kept;
+}
+
+/* Keep, from live[kept] on, those of live[from..to] that are in the block which the probe has located. */
+static uint32_t keep_found(qix_and *a, qix_and_list *list, const uint32_t *docids, uint32_t from, uint32_t to,
+                           uint32_t kept)
+{
+    const qix_probe *probe = &list->probe;
+    for (uint32_t i = from; i < to; i++) {
+        uint32_t slot = a->live[i], at = qix_probe_find(probe, docids[slot]);
+        list->at[slot] = (uint8_t)at;
+        list->blocks[slot] = probe->index;
+        a->live[kept] = (uint8_t)slot;
+        kept += probe->block.docids[at] == docids[slot];
+    }
+    return kept;
+}
+
+static bool read_tfs(qix_and *a, qix_and_list *list, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++) {
+        uint32_t slot = a->live[i], tf = qix_probe_tf(&list->probe, list->at[slot]);
+        if (tf == 0)
+            return qix_and_fail(a, list->probe.block.packed_tfs.body, "frequency is above 2^32 - 1");
+        list->tfs[slot] = tf;
+    }
+    return true;
+}
+
+/* The end of the candidates from `from` on that would be in the same block. */
+static uint32_t end_of_block(const qix_and *a, const qix_list *list, uint32_t block, const uint32_t *docids,
+                             uint32_t from)
+{
+    if (!list->is_long)
+        return a->live_count;
+    uint32_t last = qix_list_last(list, block), to = from + 1;
+    while (to < a->live_count && docids[a->live[to]] <= last)
+        to++;
+    return to;
 }
 
 /* Keep the candidates that another list has. */
@@ -103,34 +191,33 @@ static bool narrow(qix_and *a, qix_and_list *list)
 {
     qix_run *run = &a->s->run;
     qix_probe *probe = &list->probe;
-    qix_and_unit *unit = list->unit == QIX_NO_UNIT ? NULL : &a->units[list->unit];
+    qix_and_unit *unit = unit_of(a, list);
+    const qix_list *of = &probe->cursor->list;
     const uint32_t *docids = a->lists[a->order[0]].probe.block.docids;
-    uint32_t left = 0, block_count = probe->cursor->list.block_count;
-    for (uint32_t i = 0; i < a->live_count; i++) {
-        uint32_t slot = a->live[i], docid = docids[slot];
-        uint32_t block = qix_probe_block(probe, docid);
-        if (block == block_count)
+    uint32_t kept = 0;
+    for (uint32_t from = 0, to; from < a->live_count; from = to) {
+        uint32_t block = qix_probe_block(probe, docids[a->live[from]]);
+        if (block == of->block_count)
             break;
-        if (unit && a->is_bounded && !lower(a, unit, slot, unit->factor * qix_probe_norm(run, probe, block))) {
-            a->s->is_exact = false;
+        to = end_of_block(a, of, block, docids, from);
+        uint32_t end = to;
+        if (unit && a->is_bounded)
+            end = keep_promising(a, unit, qix_probe_norm(run, probe, block), from, to, from);
+        a->s->is_exact = a->s->is_exact && end == to;
+        if (end == from)
             continue;
-        }
         if (!qix_probe_locate(run, probe, block))
             return false;
-        uint32_t at = qix_probe_find(probe, docid);
-        if (probe->block.docids[at] != docid)
-            continue;
-        list->at[slot] = (uint8_t)at;
-        list->blocks[slot] = block;
-        uint32_t tf = unit ? qix_probe_tf(probe, at) : 1;
-        if (tf == 0)
-            return qix_and_fail(a, probe->block.packed_tfs.body, "frequency is above 2^32 - 1");
-        if (unit && !note_tf(a, list, slot, tf))
-            a->s->is_exact = false;
-        else
-            a->live[left++] = (uint8_t)slot;
+        uint32_t found = keep_found(a, list, docids, from, end, kept);
+        if (unit && !read_tfs(a, list, kept, found))
+            return false;
+        kept = found;
     }
-    a->live_count = left;
+    a->live_count = kept;
+    if (unit) {
+        note_tfs(a, list, unit, 0);
+        drop_low(a);
+    }
     return true;
 }
 
