@@ -36,7 +36,7 @@ typedef struct {
     uint32_t low_offset, high_offset; /* of its words */
     double bound;                     /* of any document of the block at hand */
     double bounds[QIX_BLOCK]; /* of each candidate, if is_placed */
-    uint32_t tfs[QIX_BLOCK];  /* lowest frequency found so far */
+    uint32_t tfs[QIX_BLOCK];  /* lowest frequency found so far, if is_placed */
 } qix_and_unit;
 
 /* A child of the root, in the order of the query. */

@@ -71,33 +71,51 @@ static void drop_low(qix_and *a)
     a->live_count = left;
 }
 
-/* Put a list's frequencies of the candidates live[from..] in place of their bounds. A phrase is nowhere more frequent
- * than its rarest word. */
-static void note_tfs(qix_and *a, const qix_and_list *list, qix_and_unit *unit, uint32_t from)
+/* Put a list's frequencies of the candidates in place of their bounds. */
+static void note_tfs(qix_and *a, const qix_and_list *list, const qix_and_unit *unit)
 {
     const qix_ranker *ranker = a->s->run.ranker;
-    for (uint32_t i = from; i < a->live_count; i++) {
-        uint32_t slot = a->live[i], tf = list->tfs[slot];
-        if (unit->is_placed) {
-            double before = unit->bounds[slot];
-            tf = tf < unit->tfs[slot] ? tf : unit->tfs[slot];
-            unit->bounds[slot] = unit->factor * qix_norm(ranker, tf, a->codes[slot]);
-            a->sums[slot] += unit->bounds[slot] - before;
-        } else {
-            a->sums[slot] += unit->factor * qix_norm(ranker, tf, a->codes[slot]) - unit->bound;
-        }
-        unit->tfs[slot] = tf;
+    for (uint32_t i = 0; i < a->live_count; i++) {
+        uint32_t slot = a->live[i];
+        a->sums[slot] += unit->factor * qix_norm(ranker, list->tfs[slot], a->codes[slot]) - unit->bound;
     }
 }
 
-/* What is known of a candidate before the lists say more. */
-static void set_bounds(qix_and *a, uint32_t slot, double bound)
+/* A phrase is nowhere more frequent than its rarest word. */
+static void note_lowest_tfs(qix_and *a, const qix_and_list *list, qix_and_unit *unit)
 {
-    a->sums[slot] = bound;
+    const qix_ranker *ranker = a->s->run.ranker;
+    for (uint32_t i = 0; i < a->live_count; i++) {
+        uint32_t slot = a->live[i], tf = list->tfs[slot];
+        if (tf >= unit->tfs[slot])
+            continue;
+        double before = unit->bounds[slot];
+        unit->tfs[slot] = tf;
+        unit->bounds[slot] = unit->factor * qix_norm(ranker, tf, a->codes[slot]);
+        a->sums[slot] += unit->bounds[slot] - before;
+    }
+}
+
+static void note(qix_and *a, const qix_and_list *list, qix_and_unit *unit)
+{
+    if (!unit)
+        return;
+    if (unit->is_placed)
+        note_lowest_tfs(a, list, unit);
+    else
+        note_tfs(a, list, unit);
+    drop_low(a);
+}
+
+/* What is known of phrases before their lists say more. */
+static void begin_placed(qix_and *a)
+{
     for (uint32_t u = 0; u < a->unit_count; u++) {
         qix_and_unit *unit = &a->units[u];
-        unit->tfs[slot] = UINT32_MAX;
-        unit->bounds[slot] = unit->bound;
+        for (uint32_t i = 0; unit->is_placed && i < a->live_count; i++) {
+            unit->tfs[a->live[i]] = UINT32_MAX;
+            unit->bounds[a->live[i]] = unit->bound;
+        }
     }
 }
 
@@ -106,29 +124,27 @@ static bool begin(qix_and *a, uint32_t index, double bound)
 {
     qix_and_list *list = &a->lists[a->order[0]];
     qix_and_unit *unit = unit_of(a, list);
-    qix_block *block = &list->probe.block;
+    const qix_block *block = &list->probe.block;
     a->is_bounded = a->s->heap.threshold > 0.0;
     if (!qix_probe_fill(&a->s->run, &list->probe, index))
         return false;
     sift_first(a, list, unit, bound);
     if (a->live_count == 0)
         return true;
-    if (!qix_probe_locate(&a->s->run, &list->probe, index))
+    if (!qix_probe_docids(&a->s->run, &list->probe, index))
         return false;
     if (a->s->tombstones)
         drop_deleted(a, block->docids);
     for (uint32_t i = 0; i < a->live_count; i++) {
         uint32_t slot = a->live[i];
-        set_bounds(a, slot, bound);
+        a->sums[slot] = bound;
         a->codes[slot] = (uint8_t)block->codes[slot];
         list->tfs[slot] = block->tfs[slot];
         list->blocks[slot] = index;
         list->at[slot] = (uint8_t)slot;
     }
-    if (unit) {
-        note_tfs(a, list, unit, 0);
-        drop_low(a);
-    }
+    begin_placed(a);
+    note(a, list, unit);
     return true;
 }
 
@@ -153,20 +169,30 @@ static uint32_t keep_found(qix_and *a, qix_and_list *list, const uint32_t *docid
                            uint32_t kept)
 {
     const qix_probe *probe = &list->probe;
-    for (uint32_t i = from; i < to; i++) {
+    for (uint32_t i = from; i < to && probe->has_bits; i++) {
+        uint32_t slot = a->live[i];
+        a->live[kept] = (uint8_t)slot;
+        kept += qix_probe_has(probe, docids[slot]);
+    }
+    for (uint32_t i = from; i < to && !probe->has_bits; i++) {
         uint32_t slot = a->live[i], at = qix_probe_find(probe, docids[slot]);
         list->at[slot] = (uint8_t)at;
-        list->blocks[slot] = probe->index;
         a->live[kept] = (uint8_t)slot;
         kept += probe->block.docids[at] == docids[slot];
     }
     return kept;
 }
 
-static bool read_tfs(qix_and *a, qix_and_list *list, uint32_t from, uint32_t to)
+/* Where in the list the candidates live[from..to] are, and how often the term is in them. */
+static bool read_postings(qix_and *a, qix_and_list *list, const uint32_t *docids, uint32_t from, uint32_t to)
 {
+    const qix_probe *probe = &list->probe;
     for (uint32_t i = from; i < to; i++) {
-        uint32_t slot = a->live[i], tf = qix_probe_tf(&list->probe, list->at[slot]);
+        uint32_t slot = a->live[i];
+        if (probe->has_bits)
+            list->at[slot] = (uint8_t)qix_probe_rank(probe, docids[slot]);
+        list->blocks[slot] = probe->index;
+        uint32_t tf = qix_probe_tf(probe, list->at[slot]);
         if (tf == 0)
             return qix_and_fail(a, list->probe.block.packed_tfs.body, "frequency is above 2^32 - 1");
         list->tfs[slot] = tf;
@@ -206,18 +232,15 @@ static bool narrow(qix_and *a, qix_and_list *list)
         a->s->is_exact = a->s->is_exact && end == to;
         if (end == from)
             continue;
-        if (!qix_probe_locate(run, probe, block))
+        if (!qix_probe_ready(run, probe, block))
             return false;
         uint32_t found = keep_found(a, list, docids, from, end, kept);
-        if (unit && !read_tfs(a, list, kept, found))
+        if (unit && !read_postings(a, list, docids, kept, found))
             return false;
         kept = found;
     }
     a->live_count = kept;
-    if (unit) {
-        note_tfs(a, list, unit, 0);
-        drop_low(a);
-    }
+    note(a, list, unit);
     return true;
 }
 
@@ -248,18 +271,22 @@ static bool passes(qix_and *a, uint32_t docid)
     return !run->status;
 }
 
+static double unit_score(const qix_and *a, const qix_and_unit *unit, uint32_t slot)
+{
+    uint32_t tf = unit->is_placed ? unit->tfs[slot] : a->lists[unit->first].tfs[slot];
+    return unit->factor * qix_norm(a->s->run.ranker, tf, a->codes[slot]);
+}
+
 /* In the order of the query, so that the sum rounds as the oracle's does. */
 static double score(qix_and *a, uint32_t slot)
 {
-    qix_run *run = &a->s->run;
     double sum = 0.0;
     for (uint32_t i = 0; i < a->child_count; i++) {
         const qix_and_child *child = &a->children[i];
-        if (child->is_excluded)
-            continue;
-        const qix_and_unit *unit = child->unit == QIX_NO_UNIT ? NULL : &a->units[child->unit];
-        sum +=
-            unit ? unit->factor * qix_norm(run->ranker, unit->tfs[slot], a->codes[slot]) : qix_score(run, child->node);
+        if (child->unit != QIX_NO_UNIT)
+            sum += unit_score(a, &a->units[child->unit], slot);
+        else if (!child->is_excluded)
+            sum += qix_score(&a->s->run, child->node);
     }
     return sum;
 }

@@ -48,7 +48,7 @@ static void pad(qix_block *block)
         block->docids[i] = QIX_DOC_END;
 }
 
-bool qix_probe_enter(qix_run *run, qix_probe *probe, uint32_t index)
+static bool enter(qix_run *run, qix_probe *probe, uint32_t index)
 {
     if (probe->index == index)
         return true;
@@ -63,21 +63,57 @@ bool qix_probe_enter(qix_run *run, qix_probe *probe, uint32_t index)
     if (!check(run, probe, status))
         return false;
     pad(&probe->block);
+    probe->has_bits = false;
     probe->index = index;
     return true;
 }
 
+/* Take the bits of a short bitmap as they are; false if they are not what their summary says, which decoding shows. */
+static bool take_bits(qix_probe *probe, uint32_t index)
+{
+    const qix_list *list = &probe->cursor->list;
+    const qix_block *block = &probe->block;
+    uint64_t bytes = qix_left(&block->packed_docids), last = 0;
+    uint32_t found = 0;
+    if (block->kind != QIX_BLOCK_BITMAP || bytes > 8 * QIX_PROBE_WORDS)
+        return false;
+    uint8_t raw[8 * QIX_PROBE_WORDS] = {0};
+    memcpy(raw, block->packed_docids.pos, bytes);
+    for (uint32_t i = 0; i < QIX_PROBE_WORDS; i++) {
+        uint64_t word = qix_load_u64(raw + 8 * i);
+        probe->bits[i] = word;
+        probe->ranks[i] = (uint8_t)found;
+        found += (uint32_t)__builtin_popcountll(word);
+        last = word ? 64 * i + 63 - (uint32_t)__builtin_clzll(word) : last;
+        if (found > QIX_BLOCK)
+            return false;
+    }
+    probe->bits_start = (uint32_t)(qix_list_previous(list, index) + 1);
+    return found == QIX_BLOCK && probe->bits_start + last == qix_list_last(list, index) &&
+           qix_list_last(list, index) < list->segment->info.doc_count;
+}
+
+bool qix_probe_ready(qix_run *run, qix_probe *probe, uint32_t index)
+{
+    if (!enter(run, probe, index))
+        return false;
+    if (probe->block.has_docids || probe->has_bits)
+        return true;
+    probe->has_bits = take_bits(probe, index);
+    return probe->has_bits || qix_probe_docids(run, probe, index);
+}
+
 bool qix_probe_fill(qix_run *run, qix_probe *probe, uint32_t index)
 {
-    if (!qix_probe_enter(run, probe, index))
+    if (!enter(run, probe, index))
         return false;
-    if (!probe->block.is_whole && !probe->block.has_codes && !qix_probe_locate(run, probe, index))
+    if (!probe->block.is_whole && !probe->block.has_codes && !qix_probe_docids(run, probe, index))
         return false;
     return check(run, probe, qix_list_fill(&probe->cursor->list, &probe->block, run->fault));
 }
 
-bool qix_probe_locate(qix_run *run, qix_probe *probe, uint32_t index)
+bool qix_probe_docids(qix_run *run, qix_probe *probe, uint32_t index)
 {
-    return qix_probe_enter(run, probe, index) &&
+    return enter(run, probe, index) &&
            check(run, probe, qix_list_locate(&probe->cursor->list, index, &probe->block, run->fault));
 }
