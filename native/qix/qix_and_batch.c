@@ -153,13 +153,17 @@ static bool begin(qix_and *a, uint32_t index, double bound)
 static uint32_t keep_promising(qix_and *a, const qix_and_unit *unit, double norm, uint32_t from, uint32_t to,
                                uint32_t kept)
 {
-    double bound = unit->factor * norm;
-    bool is_lower = bound < unit->bound;
+    double bound = unit ? unit->factor * norm : 0.0;
+    bool is_lower = unit && bound < unit->bound;
     for (uint32_t i = from; i < to; i++) {
         uint32_t slot = a->live[i];
-        double now = unit->is_placed ? unit->bounds[slot] : unit->bound;
         a->live[kept] = (uint8_t)slot;
-        kept += !is_lower || bound >= now || may_enter(a, a->sums[slot] - now + bound);
+        if (!is_lower) {
+            kept++;
+            continue;
+        }
+        double now = unit->is_placed ? unit->bounds[slot] : unit->bound;
+        kept += bound >= now || may_enter(a, a->sums[slot] - now + bound);
     }
     return kept;
 }
@@ -212,35 +216,53 @@ static uint32_t end_of_block(const qix_and *a, const qix_list *list, uint32_t bl
     return to;
 }
 
-/* Keep the candidates that another list has. */
-static bool narrow(qix_and *a, qix_and_list *list)
+/* Candidates live[from..to] that are to be looked for in one block. */
+typedef struct {
+    uint32_t block;
+    uint32_t from, to;
+} group;
+
+/* Sort the candidates into groups by the block that would hold them, without those that cannot enter with it. All blocks
+ * are known before the first is read, so that their bytes can be on the way together. */
+static uint32_t make_groups(qix_and *a, qix_and_list *list, const uint32_t *docids, group ret_groups[QIX_BLOCK])
 {
-    qix_run *run = &a->s->run;
     qix_probe *probe = &list->probe;
-    qix_and_unit *unit = unit_of(a, list);
+    const qix_and_unit *unit = unit_of(a, list);
     const qix_list *of = &probe->cursor->list;
-    const uint32_t *docids = a->lists[a->order[0]].probe.block.docids;
-    uint32_t kept = 0;
+    uint32_t count = 0, kept = 0;
     for (uint32_t from = 0, to; from < a->live_count; from = to) {
         uint32_t block = qix_probe_block(probe, docids[a->live[from]]);
         if (block == of->block_count)
             break;
         to = end_of_block(a, of, block, docids, from);
-        uint32_t end = to;
-        if (unit && a->is_bounded)
-            end = keep_promising(a, unit, qix_probe_norm(run, probe, block), from, to, from);
-        a->s->is_exact = a->s->is_exact && end == to;
-        if (end == from)
-            continue;
-        if (!qix_probe_ready(run, probe, block))
+        double norm = unit && a->is_bounded ? qix_probe_norm(&a->s->run, probe, block) : 1.0;
+        uint32_t end = keep_promising(a, unit, norm, from, to, kept);
+        a->s->is_exact = a->s->is_exact && end - kept == to - from;
+        if (end > kept) {
+            ret_groups[count++] = (group){block, kept, end};
+            qix_probe_prefetch(probe, block);
+        }
+        kept = end;
+    }
+    return count;
+}
+
+/* Keep the candidates that another list has. */
+static bool narrow(qix_and *a, qix_and_list *list)
+{
+    const uint32_t *docids = a->lists[a->order[0]].probe.block.docids;
+    group groups[QIX_BLOCK];
+    uint32_t count = make_groups(a, list, docids, groups), kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!qix_probe_ready(&a->s->run, &list->probe, groups[i].block))
             return false;
-        uint32_t found = keep_found(a, list, docids, from, end, kept);
-        if (unit && !read_postings(a, list, docids, kept, found))
+        uint32_t found = keep_found(a, list, docids, groups[i].from, groups[i].to, kept);
+        if (list->unit != QIX_NO_UNIT && !read_postings(a, list, docids, kept, found))
             return false;
         kept = found;
     }
     a->live_count = kept;
-    note(a, list, unit);
+    note(a, list, unit_of(a, list));
     return true;
 }
 
@@ -294,6 +316,8 @@ static double score(qix_and *a, uint32_t slot)
 static void offer_live(qix_and *a)
 {
     const uint32_t *docids = a->lists[a->order[0]].probe.block.docids;
+    for (uint32_t i = 0; i < a->live_count; i++)
+        __builtin_prefetch(a->s->run.segment->section[QIX_PAGE_IDS] + 8 * (uint64_t)docids[a->live[i]]);
     for (uint32_t i = 0; i < a->live_count && !a->s->run.status; i++) {
         uint32_t slot = a->live[i];
         if (a->is_bounded && !may_enter(a, a->sums[slot])) {

@@ -1,5 +1,9 @@
 #include "qix_probe.h"
 
+/* Docids and the beginning of the frequencies of most blocks. */
+#define PREFETCH_LINES 3u
+#define LINE_BYTES 64u
+
 void qix_probe_open(qix_probe *probe, const qix_cursor *cursor)
 {
     probe->cursor = cursor;
@@ -18,6 +22,16 @@ uint32_t qix_probe_block(qix_probe *probe, uint32_t docid)
     if (!list->is_long)
         return 0;
     return probe->near = qix_list_find(list, probe->near, docid);
+}
+
+void qix_probe_prefetch(const qix_probe *probe, uint32_t block)
+{
+    const qix_list *list = &probe->cursor->list;
+    if (!list->is_long || probe->index == block)
+        return;
+    uint64_t at = qix_load_u32(list->block_offsets + 4 * (uint64_t)block), bytes = qix_left(&list->bytes);
+    for (uint32_t line = 0; line < PREFETCH_LINES && at < bytes; line++, at += LINE_BYTES)
+        __builtin_prefetch(list->bytes.pos + at);
 }
 
 double qix_probe_norm(const qix_run *run, qix_probe *probe, uint32_t block)

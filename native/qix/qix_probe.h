@@ -28,6 +28,9 @@ void qix_probe_rewind(qix_probe *probe);
 /* The block that would hold `docid`, or the list's block count. */
 uint32_t qix_probe_block(qix_probe *probe, uint32_t docid);
 
+/* Have the bytes of a block brought near, while others are worked on. */
+void qix_probe_prefetch(const qix_probe *probe, uint32_t block);
+
 /* Highest frequency part in a block (below the block count). */
 double qix_probe_norm(const qix_run *run, qix_probe *probe, uint32_t block);
 
