@@ -79,6 +79,27 @@ def debug() -> None:
     """Check the running daemon."""
 
 
+@debug.command("url")
+@click.argument("url", metavar="URL")
+@click.option("--run", "run_id", type=click.IntRange(min=1), help="For this run.  [default: the newest that knows it]")
+@json_option
+@pass_invocation
+def debug_url(invocation: Invocation, url: str, run_id: int | None) -> None:
+    """Say why a URL is, or is not, crawled: each rule in order and what it says.
+
+    \b
+    Examples:
+      jirdctl debug url https://docs.example.org/page?sort=up
+      jirdctl debug url https://docs.example.org/ --run 4 --json
+    """
+    from jird.v1.crawl_service_pb2 import ExplainUrlRequest
+    from jird_cli.explanation import explanation_report
+
+    with invocation.daemon() as client:
+        answer = client.call(client.stubs.crawl.ExplainUrl, ExplainUrlRequest(url=url, run_id=run_id or 0))
+        invocation.answer_message(answer, explanation_report(answer))
+
+
 @debug.command()
 @json_option
 @pass_invocation

@@ -207,6 +207,21 @@ class _Services:
         token = str(start + size) if start + size < len(self.daemon.entries) else ""
         return crawl_service_pb2.ListCrawlLogEntriesResponse(entries=entries, next_page_token=token)
 
+    def ExplainUrl(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
+        self._enter("ExplainUrl", request, context)
+        verdicts = [
+            crawl_service_pb2.RuleVerdict(rule="scope", outcome="RULE_OUTCOME_ALLOWED"),
+            crawl_service_pb2.RuleVerdict(
+                rule="do_not_crawl",
+                outcome="RULE_OUTCOME_REFUSED",
+                reason="URL_DO_NOT_CRAWL",
+                message="the \x1btracker",
+            ),
+        ]
+        return crawl_service_pb2.ExplainUrlResponse(
+            url=request.url, run_id=request.run_id or 4, verdicts=verdicts, deciding=verdicts[1]
+        )
+
     def GetPage(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
         self._enter("GetPage", request, context)
         if "unknown" in request.url:

@@ -18,11 +18,12 @@ from jird_daemon.control import CrawlPolicy, CrawlRules
 from jird_daemon.errors import InvalidArgumentError, InvalidUrlError
 from jird_daemon.frontier.runs import RunScope
 from jird_daemon.outcome import ExitCode
+from jird_daemon.store.tables import Row, RowKind, Run
 from jird_daemon.url.canonical import URL_CHARS_MAX, UrlParts, canonicalize, origin_of, split
 from jird_daemon.url.policy import UrlPolicy
 from jird_daemon.url.refusal import Refusal
 from jird_daemon.url.robots import RobotsPolicy
-from jird_settings import Crawl, CriteriumError, UrlView, compile_criterium, glob_expression
+from jird_settings import Crawl, CriteriumError, Settings, UrlView, compile_criterium, glob_expression
 
 # Verdicts on origins that are remembered; the links of a site name few.
 ORIGINS_REMEMBERED = 8_192
@@ -199,6 +200,28 @@ def _first(rules: list[Rule], asked: Question) -> Rule | None:
         if rule.check(asked) is not None:
             return rule
     return None
+
+
+def make_url_policy(settings: Settings) -> UrlPolicy:
+    """The rules of `[crawl]`, `[network]` and `[[hosts]]` for URLs."""
+    named = [*settings.network.resolve, *(rule.match for rule in settings.hosts if rule.resolve)]
+    return UrlPolicy(settings.crawl.schemes, settings.network.ports, settings.network.allow_private, named)
+
+
+def question_of_row(
+    url: str, origin: str, row: Row, robots: Robots | None, due_s: float | None, now_s: float
+) -> Question:
+    """What is asked of the rules when it is a row's turn."""
+    is_sitemap = row.kind == RowKind.SITEMAP
+    is_named = not row.depth or is_sitemap
+    return Question(url, origin, origin, None if is_sitemap else row.depth, is_named, robots, due_s, now_s)
+
+
+def due_s(run: Run, fetch_time_s: float | None) -> float | None:
+    """When a page is due in a run; None: at any time."""
+    if not run.recrawl_interval_s or run.force_recrawl or fetch_time_s is None:
+        return None
+    return fetch_time_s + run.recrawl_interval_s
 
 
 # -- the rules ----------------------------------------------------------------------------------------------------

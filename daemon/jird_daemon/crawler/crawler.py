@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from jird_daemon.clock import Clock
-from jird_daemon.crawler.admission import Admission
+from jird_daemon.crawler.admission import Admission, make_url_policy
 from jird_daemon.crawler.commits import Committer
 from jird_daemon.crawler.crawl_log import CrawlLog
 from jird_daemon.crawler.pacing import Pacing
@@ -36,7 +36,6 @@ from jird_daemon.log import get_logger
 from jird_daemon.store.env import Store
 from jird_daemon.store.tables import RunReason
 from jird_daemon.store.uuid7 import make_uuid7
-from jird_daemon.url.policy import UrlPolicy
 from jird_settings import Settings
 
 # Pages that were fetched and are not on disk yet, beside those in the network: 256 of 4 MiB at the worst.
@@ -288,9 +287,3 @@ class Crawler:
             if since_s is not None:
                 batch.add_active(run_id, now_s - since_s)
             self._active_since[run_id] = now_s
-
-
-def make_url_policy(settings: Settings) -> UrlPolicy:
-    """The rules of `[crawl]`, `[network]` and `[[hosts]]` for URLs."""
-    named = [*settings.network.resolve, *(rule.match for rule in settings.hosts if rule.resolve)]
-    return UrlPolicy(settings.crawl.schemes, settings.network.ports, settings.network.allow_private, named)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from jird_daemon.clock import Clock
-from jird_daemon.crawler.admission import NOT_DUE, Admission, Question, Robots
+from jird_daemon.crawler.admission import NOT_DUE, Admission, Robots, due_s, question_of_row
 from jird_daemon.crawler.commits import Committer
 from jird_daemon.crawler.recorder import Recorder
 from jird_daemon.crawler.robots_cache import RobotsCache
@@ -20,7 +20,6 @@ from jird_daemon.frontier.frontier import Frontier
 from jird_daemon.frontier.lease import Lease
 from jird_daemon.log import get_logger
 from jird_daemon.outcome import ExitCode
-from jird_daemon.store.tables import Row, RowKind, Run
 
 # Recorded together: some ten milliseconds of a transaction.
 SKIPS_PER_JOB = 128
@@ -28,22 +27,6 @@ SKIPS_PER_JOB = 128
 SKIPS_MAX = 512
 
 _log = get_logger("crawler")
-
-
-def question_of_row(
-    url: str, origin: str, row: Row, robots: Robots | None, due_s: float | None, now_s: float
-) -> Question:
-    """What is asked of the rules when it is a row's turn."""
-    is_sitemap = row.kind == RowKind.SITEMAP
-    is_named = not row.depth or is_sitemap
-    return Question(url, origin, origin, None if is_sitemap else row.depth, is_named, robots, due_s, now_s)
-
-
-def due_s(run: Run, fetch_time_s: float | None) -> float | None:
-    """When a page is due in a run; None: at any time."""
-    if not run.recrawl_interval_s or run.force_recrawl or fetch_time_s is None:
-        return None
-    return fetch_time_s + run.recrawl_interval_s
 
 
 @dataclass(frozen=True, slots=True)

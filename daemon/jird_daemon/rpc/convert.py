@@ -8,6 +8,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from jird.v1 import crawl_service_pb2 as crawl_pb
 from jird.v1 import document_pb2 as document_pb
+from jird_daemon.rpc.explain import Explanation, Verdict
 from jird_daemon.store.tables import Generation, LogEntry, Page, Run, RunState
 
 
@@ -97,6 +98,30 @@ def log_entry_message(key: bytes, entry: LogEntry, url: str) -> crawl_pb.CrawlLo
         agent_uuid=uuid_text(entry.agent_uuid),
         redirect_url=entry.redirect_url,
     )
+
+
+def explanation_message(found: Explanation) -> crawl_pb.ExplainUrlResponse:
+    """Why a URL is, or is not, crawled."""
+    page = found.page
+    answer = crawl_pb.ExplainUrlResponse(
+        url=found.url,
+        run_id=found.run_id,
+        verdicts=[_verdict_message(verdict) for verdict in found.verdicts],
+        next_time=timestamp(found.next_time_s),
+    )
+    if found.deciding is not None:
+        answer.deciding.CopyFrom(_verdict_message(found.deciding))
+    if page is not None:
+        answer.http_status, answer.is_searchable = page.http_status, page.is_indexable
+        answer.exit_code = page.exit_code  # type: ignore[assignment]
+        if (fetched := timestamp(page.fetch_time_s)) is not None:
+            answer.fetch_time.CopyFrom(fetched)
+    return answer
+
+
+def _verdict_message(verdict: Verdict) -> crawl_pb.RuleVerdict:
+    outcome = f"RULE_OUTCOME_{verdict.outcome.upper()}"
+    return crawl_pb.RuleVerdict(rule=verdict.rule, outcome=outcome, reason=verdict.reason, message=verdict.message)
 
 
 def document_message(url: str, page: Page, last: Generation | None) -> document_pb.Document:

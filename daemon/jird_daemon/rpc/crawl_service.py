@@ -9,11 +9,13 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from jird.v1 import crawl_service_pb2 as crawl_pb
 from jird.v1 import crawl_service_pb2_grpc as crawl_grpc
 from jird_daemon.control import StopCrawl
+from jird_daemon.crawler.admission import Admission, make_url_policy
 from jird_daemon.errors import InternalError, InvalidArgumentError, NotFoundError, ShuttingDownError
 from jird_daemon.frontier.runs import is_scheduled, next_round_ms
 from jird_daemon.rpc.backend import Backend
-from jird_daemon.rpc.convert import log_entry_message, run_message, timestamp
+from jird_daemon.rpc.convert import explanation_message, log_entry_message, run_message, timestamp
 from jird_daemon.rpc.crawl_log import LogFilter, parse_uuid, read_log
+from jird_daemon.rpc.explain import Explainer
 from jird_daemon.rpc.gate import Context
 from jird_daemon.rpc.page_history import (
     GENERATIONS_DEFAULT,
@@ -118,6 +120,14 @@ class CrawlService(crawl_grpc.CrawlServiceServicer):
             entries=[log_entry_message(*entry) for entry in page.entries],
             next_page_token=make_token(filters, page.next_key.hex()) if page.next_key else "",
         )
+
+    async def ExplainUrl(self, request: crawl_pb.ExplainUrlRequest, context: Context) -> crawl_pb.ExplainUrlResponse:
+        """Say why a URL is, or is not, crawled."""
+        settings, backend = self._backend.settings(), self._backend
+        admission = Admission(make_url_policy(settings), settings.crawl)
+        explainer = Explainer(admission, settings.crawl, backend.ingest.heartbeat.guard, backend.clock.now_s())
+        found = await backend.read(lambda txn: explainer.explain(txn, request.url, request.run_id))
+        return explanation_message(found)
 
     async def GetPage(self, request: crawl_pb.GetPageRequest, context: Context) -> crawl_pb.Page:
         """Return what is known of a URL."""

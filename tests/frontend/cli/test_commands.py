@@ -38,6 +38,7 @@ def ctl(daemon: FakeDaemon, *arguments: str) -> int:
         (["content", "gc"], "freed_bytes"),
         (["log", "query"], "entries"),
         (["debug", "sandbox"], "probes"),
+        (["debug", "url", "https://docs.test/issues/1"], "verdicts"),
     ],
 )
 def test_every_command_answers_in_json_and_in_words(
@@ -274,3 +275,15 @@ def test_argument_that_is_no_text_is_wrong_usage(daemon: FakeDaemon, capsys: Cap
     """A byte that is not UTF-8 reaches Python as half a surrogate pair, which no message to the daemon can hold."""
     assert ctl(daemon, *command, "a\udcff") == 2
     assert "not valid UTF-8" in capsys.readouterr().err
+
+
+def test_debug_url_shows_each_rule_and_which_decides(daemon: FakeDaemon, capsys: Captured) -> None:
+    """In order; what a rule says cannot steer the terminal."""
+    assert ctl(daemon, "debug", "url", "https://docs.test/issues/1", "--run", "7") == 0
+    assert daemon.calls("ExplainUrl")[0].request.run_id == 7
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.split(None, 2) for line in lines if line.startswith(("scope", "do_not_crawl"))]
+    assert rows[0] == ["scope", "allowed"]
+    assert rows[1][:2] == ["do_not_crawl", "refused"]
+    assert "\x1b" not in "".join(lines)
+    assert lines[-1] == "It is not asked for: do_not_crawl refuses it."
