@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from engines.qix import SegmentPile, build_lines, extension_stamp, query_tree
-from jird_native import FORMAT_VERSION, DocumentInput, Query, Segment, Snapshot, tokenize
+from engines.qix import build_lines, extension_stamp, new_builder, query_tree
+from jird_native import FORMAT_VERSION, DocumentInput, DocumentOrder, Query, Segment, Snapshot, tokenize
 from measure import RESULTS
 from texts.place import file_digest
 from texts.queries import kind_of
@@ -79,18 +79,15 @@ def build(corpus: Path, target: Path, tokens: str) -> dict[str, float]:
 
 
 def _build_rows(corpus: Path, target: Path, tokens: str) -> int:
-    documents = 0
-    with SegmentPile(target) as pile:
-        for identity, title, text in read_corpus(corpus):
-            documents += 1
-            page_id = identity + 1  # page ids begin at 1
-            if tokens == "whitespace":
-                pile.builder.add_terms(page_id, f"{title} {text}".encode("utf-8", "replace"))
-            else:
-                pile.builder.add(DocumentInput(page_id, 0, 0, 0, 0, 0, (title, "", "", "", text), ()))
-            pile.make_room()
-        pile.finish()
-    return documents
+    builder = new_builder(target)
+    for identity, title, text in read_corpus(corpus):
+        page_id = identity + 1  # page ids begin at 1
+        if tokens == "whitespace":
+            builder.add_terms(page_id, f"{title} {text}".encode("utf-8", "replace"))
+        else:
+            builder.add(DocumentInput(page_id, 0, 0, 0, 0, 0, (title, "", "", "", text), ()))
+    builder.write(target, sync=False, order=DocumentOrder.GIVEN)
+    return builder.doc_count
 
 
 def kept_index(corpus: Path, tokens: str) -> tuple[Path, dict[str, float]]:

@@ -1,10 +1,8 @@
 """jird's own index, built and asked through jird_native as the daemon does."""
 
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from engines.engine import Engine
 from jird_native import (
@@ -18,12 +16,11 @@ from jird_native import (
     Snapshot,
     Term,
     _qix,
-    merge_segments,
     phrase_of,
 )
 
-MEMORY_BYTES = 400_000_000
-"""A segment is written when the builder has this much; all are merged at the end."""
+MEMORY_BYTES = 256_000_000
+"""That the builder's documents may take."""
 MAX_TOKENS = 1_000_000
 """Longer documents than jird's own limit, so that every engine indexes the same tokens."""
 FILE_NAME = "text.qix"
@@ -35,58 +32,18 @@ def extension_stamp() -> str:
     return f"{status.st_size:x}.{status.st_mtime_ns:x}"
 
 
-class SegmentPile:
-    """Builds one segment of any number of documents in bounded memory. A context manager.
-
-    Args:
-        target: The segment; parts of it lie beside it on the way, in a folder of their own that goes at the end.
-    """
-
-    def __init__(self, target: Path) -> None:
-        self._target = target
-        self._scratch = tempfile.TemporaryDirectory(dir=target.parent, prefix=f"{target.stem}-")
-        self._parts: list[Path] = []
-        self.builder = SegmentBuilder(max_tokens=MAX_TOKENS)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._scratch.cleanup()
-
-    def make_room(self) -> None:
-        """Write what the builder holds if it is much; called after some documents."""
-        if self.builder.memory_bytes > MEMORY_BYTES:
-            self._seal()
-            self.builder = SegmentBuilder(max_tokens=MAX_TOKENS)
-
-    def _seal(self) -> None:
-        self._parts.append(Path(self._scratch.name) / f"{len(self._parts)}.qix")
-        self.builder.write(self._parts[-1], sync=False, order=DocumentOrder.GIVEN)
-
-    def finish(self) -> None:
-        """Write the rest, and make the segment of all."""
-        if self.builder.doc_count or not self._parts:
-            self._seal()
-        if len(self._parts) == 1:
-            self._parts[0].rename(self._target)
-            return
-        segments = [(Segment.open(part), None) for part in self._parts]
-        merge_segments(segments, self._target, sync=False, order=DocumentOrder.GIVEN)
-        for segment, _ in segments:
-            segment.close()
+def new_builder(target: Path) -> SegmentBuilder:
+    """A builder of bounded memory for a segment at `target`; what goes beyond lies beside it, unlinked."""
+    return SegmentBuilder(max_tokens=MAX_TOKENS, memory_bytes=MEMORY_BYTES, spill_folder=target.parent)
 
 
 def build_lines(lines: Iterable[bytes], target: Path) -> int:
     """Index lines of tokens as documents 0, 1, ...; returns their number."""
-    number = -1
-    with SegmentPile(target) as pile:
-        for number, line in enumerate(lines):
-            pile.builder.add_terms(number + 1, line)  # page ids begin at 1
-            if number & 63 == 0:
-                pile.make_room()
-        pile.finish()
-    return number + 1
+    builder = new_builder(target)
+    for page_id, line in enumerate(lines, 1):  # page ids begin at 1
+        builder.add_terms(page_id, line)
+    builder.write(target, sync=False, order=DocumentOrder.GIVEN)
+    return builder.doc_count
 
 
 def query_tree(kind: str, terms: Sequence[str]) -> Query:
