@@ -38,7 +38,7 @@ static void merge(const qix_segment *segment, uint32_t order, bool is_sound)
     qix_part parts[2] = {{segment, odd}, {segment, even}};
     qix_segment_info info;
     qix_fault fault;
-    qix_status status = qix_merge(parts, 2, fd, "/tmp", order, 0, &info, &fault);
+    qix_status status = qix_merge(parts, 2, fd, "/tmp", order, 0, NULL, &info, &fault);
     if (is_sound && status != QIX_OK)
         abort();
     if (status == QIX_OK && is_sound) {

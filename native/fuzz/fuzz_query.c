@@ -72,7 +72,7 @@ static const qix_segment *build(uint32_t first, uint32_t step)
     CHECK(qix_builder_new(&options, &builder, &fault) == QIX_OK);
     for (uint32_t i = first; i < DOCS; i += step)
         add(builder, &docs[i]);
-    CHECK(qix_builder_write(builder, fd, "/tmp", QIX_ORDER_ORIGIN, 0, &info, &fault) == QIX_OK);
+    CHECK(qix_builder_write(builder, fd, "/tmp", QIX_ORDER_ORIGIN, 0, NULL, &info, &fault) == QIX_OK);
     qix_builder_free(builder);
     return open_file(fd, &info);
 }
@@ -108,7 +108,7 @@ static void make_merged(enum view_kind kind, const qix_part *parts)
     qix_segment_info info;
     qix_fault fault;
     int fd = new_file();
-    CHECK(qix_merge(parts, PARTS, fd, "/tmp", QIX_ORDER_ORIGIN, 0, &info, &fault) == QIX_OK);
+    CHECK(qix_merge(parts, PARTS, fd, "/tmp", QIX_ORDER_ORIGIN, 0, NULL, &info, &fault) == QIX_OK);
     one.segment = open_file(fd, &info);
     make_view(kind, &one, 1);
 }

@@ -13,12 +13,14 @@ native/qix/qix_format.h describes the file.
 """
 
 from jird_native.builder import FIELD_WEIGHTS, MAX_TOKENS, DocumentOrder, SegmentBuilder, merge_segments
+from jird_native.control import MergeControl
 from jird_native.errors import (
     FORMAT_VERSION,
     CorruptSegmentError,
     FormatVersionError,
     JirdNativeError,
     SegmentLimitError,
+    StoppedError,
 )
 from jird_native.model import (
     And,
@@ -67,6 +69,7 @@ __all__ = [
     "FormatVersionError",
     "JirdNativeError",
     "Match",
+    "MergeControl",
     "Namespace",
     "Not",
     "Or",
@@ -78,6 +81,7 @@ __all__ = [
     "SegmentInfo",
     "SegmentLimitError",
     "Snapshot",
+    "StoppedError",
     "Term",
     "Token",
     "TokenKind",

@@ -34,6 +34,7 @@ class _Lib:
     QIX_ERR_IO: Final[int]
     QIX_ERR_ARGUMENT: Final[int]
     QIX_ERR_LIMIT: Final[int]
+    QIX_ERR_STOPPED: Final[int]
     def __getattr__(self, name: str) -> Any: ...
 
 ffi: Final[_Ffi]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jird_native._qix import ffi, lib
+from jird_native.control import MergeControl
 from jird_native.errors import check, new_fault
 from jird_native.model import DocumentInput
 from jird_native.publish import publish
@@ -153,6 +154,7 @@ def merge_segments(
     *,
     sync: bool,
     order: DocumentOrder = DocumentOrder.ORIGIN,
+    control: MergeControl | None = None,
 ) -> SegmentInfo:
     """Write one segment with the live documents of several, without reading any text again.
 
@@ -162,13 +164,15 @@ def merge_segments(
         ValueError: The segments differ in field weights, positions or analysis version, or a page is alive in two.
         CorruptSegmentError: An input is damaged; it names which.
         OSError: Writing failed; `path` is as it was.
+        StoppedError: `control` says so; `path` is as it was.
     """
     target, info, fault = Path(path), ffi.new("qix_segment_info *"), new_fault()
+    steered = ffi.NULL if control is None else control.pointer
     handles = [segment.handle for segment, _ in parts]
     rows, keep = parts_of(parts)
 
     def write(descriptor: int, folder: bytes) -> None:
-        status = lib.qix_merge(rows, len(handles), descriptor, folder, order, sync, info, fault)
+        status = lib.qix_merge(rows, len(handles), descriptor, folder, order, sync, steered, info, fault)
         is_corrupt = status in (lib.QIX_ERR_CORRUPT, lib.QIX_ERR_VERSION)
         check(status, fault, handles[fault.part].path if is_corrupt else target)
 

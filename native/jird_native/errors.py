@@ -3,7 +3,8 @@
 JirdNativeError
 |-- CorruptSegmentError      bytes of a segment are not what was written
 |-- FormatVersionError       a QIX file of another format version
-`-- SegmentLimitError        a named bound of builder or format was reached
+|-- SegmentLimitError        a named bound of builder or format was reached
+`-- StoppedError             somebody stopped the merge
 
 A broken condition of an argument is a ValueError, a failed system call an OSError.
 """
@@ -48,6 +49,10 @@ class SegmentLimitError(JirdNativeError):
     """A builder or a list has grown to its bound; write the segment and go on with a new one."""
 
 
+class StoppedError(JirdNativeError):
+    """A merge was stopped by its MergeControl; nothing was written."""
+
+
 def new_fault() -> "CData":
     """Room for what C says about a failure."""
     return ffi.new("qix_fault *")
@@ -73,4 +78,6 @@ def check(status: int, fault: "CData", path: Path) -> None:
         raise MemoryError(reason)
     if status == lib.QIX_ERR_LIMIT:
         raise SegmentLimitError(reason)
+    if status == lib.QIX_ERR_STOPPED:
+        raise StoppedError(reason)
     raise ValueError(reason)

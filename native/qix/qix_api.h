@@ -21,7 +21,8 @@ typedef enum {
     QIX_ERR_MEMORY = 3,
     QIX_ERR_IO = 4,       /* fault.offset has errno */
     QIX_ERR_ARGUMENT = 5, /* the caller broke a condition: fault.reason says which */
-    QIX_ERR_LIMIT = 6     /* a named bound was reached: fault.reason says which */
+    QIX_ERR_LIMIT = 6,    /* a named bound was reached: fault.reason says which */
+    QIX_ERR_STOPPED = 7   /* somebody set is_stopped */
 } qix_status;
 
 typedef struct {
@@ -153,7 +154,15 @@ uint64_t qix_builder_memory_bytes(const qix_builder *builder);
 /* Write to `fd` (an empty file, only written to); temporary files go to `folder`. The builder can be freed or go on. */
 qix_status qix_builder_write(qix_builder *builder, int fd, const char *folder, uint32_t order, uint32_t sync,
                              qix_segment_info *ret_info, qix_fault *ret_fault);
+/* What another thread may do with a merge that runs. */
+typedef struct {
+    uint32_t is_stopped;  /* 1: it ends within milliseconds, with QIX_ERR_STOPPED */
+    uint32_t cpu_percent; /* of a processor that it may take on average; 0: all */
+    uint64_t bytes_per_s; /* that it may write on average, files on the way included; 0: any number */
+    uint64_t done, total; /* bytes of lists, written by the merge */
+} qix_control;
+
 /* The same from segments, without the documents that their tombstones name. They must agree in field weights, positions
- * and analysis version, and no page may be alive in two. */
+ * and analysis version, and no page may be alive in two. `control` may be NULL. */
 qix_status qix_merge(const qix_part *parts, uint32_t part_count, int fd, const char *folder, uint32_t order,
-                     uint32_t sync, qix_segment_info *ret_info, qix_fault *ret_fault);
+                     uint32_t sync, qix_control *control, qix_segment_info *ret_info, qix_fault *ret_fault);

@@ -34,8 +34,8 @@ qix_status qix_builder_new(const qix_builder_options *options, qix_builder **ret
         return qix_no_memory(ret_fault);
     b->options = *options;
     b->options.spill_folder = options->spill_folder ? strdup(options->spill_folder) : NULL;
-    qix_spool_init(&b->lists, b->options.spill_folder);
-    qix_spool_init(&b->rows, b->options.spill_folder);
+    qix_spool_init(&b->lists, b->options.spill_folder, NULL);
+    qix_spool_init(&b->rows, b->options.spill_folder, NULL);
     b->tokenizer = malloc(qix_tokenizer_size());
     b->batch = calloc(1, sizeof *b->batch);
     if (!qix_table_init(&b->table) || !qix_pages_init(&b->pages) || !b->tokenizer || !b->batch ||

@@ -94,7 +94,9 @@ static qix_status write_segment(writer *w, int fd, const char *folder, bool sync
                                 qix_fault *fault)
 {
     const qix_builder *b = w->builder;
-    qix_segment_plan plan = {.doc_count = b->doc_count,
+    qix_pace pace = {0};
+    qix_segment_plan plan = {.pace = &pace,
+                             .doc_count = b->doc_count,
                              .analysis_version = QIX_ANALYSIS_VERSION,
                              .has_positions = b->options.with_positions,
                              .length_codes = w->codes};

@@ -16,11 +16,11 @@ qix_status qix_encoder_new(const qix_segment_plan *plan, int fd, const char *fol
     e->plan = plan;
     e->average = plan->doc_count ? (double)plan->total_length / plan->doc_count : 0.0;
     qix_norm_table(RANGE_K1, RANGE_B, e->average, e->norm_k);
-    qix_spool_init(&e->positions, folder);
-    qix_spool_init(&e->terms, folder);
-    qix_spool_init(&e->term_index, folder);
-    qix_spool_init(&e->range_bounds, folder);
-    qix_status status = qix_out_open(&e->out, fd, fault);
+    qix_spool_init(&e->positions, folder, plan->pace);
+    qix_spool_init(&e->terms, folder, plan->pace);
+    qix_spool_init(&e->term_index, folder, plan->pace);
+    qix_spool_init(&e->range_bounds, folder, plan->pace);
+    qix_status status = qix_out_open(&e->out, fd, plan->pace, fault);
     if (status) {
         qix_encoder_free(e);
         return status;

@@ -13,6 +13,7 @@ typedef struct {
     uint32_t field_weights[QIX_FIELD_COUNT];
     bool has_positions;
     const uint8_t *length_codes; /* doc_count */
+    qix_pace *pace;              /* what is written goes through it */
 } qix_segment_plan;
 
 typedef struct qix_encoder qix_encoder;

@@ -16,8 +16,13 @@ typedef struct {
     uint64_t *refs;     /* of each new docid: part << 32 | docid */
     uint8_t *codes;
     qix_segment_plan plan;
+    qix_pace pace;
+    uint32_t unpaced; /* postings since the last step */
     qix_encoder *encoder;
 } merger;
+
+/* Postings between two steps of the pace: a millisecond or less. */
+#define STEP_POSTINGS 4096u
 
 static uint32_t ref_part(uint64_t ref)
 {
@@ -184,6 +189,10 @@ static qix_status merge_postings(merger *m, const uint32_t *members, uint32_t co
                                                part->row.position_count, fault);
         if (!status)
             status = at_part(qix_merge_list_next(part, fault), lowest, fault);
+        if (!status && ++m->unpaced == STEP_POSTINGS) {
+            m->unpaced = 0;
+            status = qix_pace_step(&m->pace, 0, fault);
+        }
         if (status)
             return status;
     }
@@ -201,6 +210,7 @@ static qix_status merge_key(merger *m, const uint32_t *members, uint32_t count, 
         status = qix_encode_list_end(m->encoder, fault);
     for (uint32_t i = 0; i < count && !status; i++) {
         qix_merge_part *part = &m->parts[members[i]];
+        qix_pace_progress(&m->pace, part->walk.term.postings_bytes + part->walk.term.positions_bytes);
         status = at_part(qix_terms_next(&part->walk, &part->has_key, fault), members[i], fault);
     }
     return status;
@@ -237,6 +247,7 @@ static qix_status run_merge(merger *m, const qix_part *parts, int fd, const char
     m->plan.analysis_version = like->analysis_version;
     m->plan.has_positions = like->has_positions;
     m->plan.length_codes = m->codes;
+    m->plan.pace = &m->pace;
     memcpy(m->plan.field_weights, like->field_weights, sizeof m->plan.field_weights);
     status = qix_encoder_new(&m->plan, fd, folder, &m->encoder, fault);
     if (!status)
@@ -255,12 +266,22 @@ static qix_status settle_parts(const merger *m, qix_status status, qix_fault *fa
     return status;
 }
 
+/* Lists are read once, and positions are copied once more at the end. */
+static uint64_t total_bytes(const qix_part *parts, uint32_t part_count)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < part_count; i++)
+        total += parts[i].segment->section_bytes[QIX_POSTINGS] + 2 * parts[i].segment->section_bytes[QIX_POSITIONS];
+    return total;
+}
+
 qix_status qix_merge(const qix_part *parts, uint32_t part_count, int fd, const char *folder, uint32_t order,
-                     uint32_t sync, qix_segment_info *ret_info, qix_fault *ret_fault)
+                     uint32_t sync, qix_control *control, qix_segment_info *ret_info, qix_fault *ret_fault)
 {
     if (part_count < 1 || part_count > QIX_PARTS_MAX)
         return qix_fail(ret_fault, QIX_ERR_ARGUMENT, 0, "a merge takes 1 to 1024 segments");
     merger m = {.parts = calloc(part_count, sizeof *m.parts), .part_count = part_count};
+    qix_pace_begin(&m.pace, control, total_bytes(parts, part_count));
     qix_status status =
         m.parts ? run_merge(&m, parts, fd, folder, order, sync != 0, ret_info, ret_fault) : qix_no_memory(ret_fault);
     if (m.parts)

@@ -28,10 +28,10 @@ static qix_status write_all(int fd, const uint8_t *data, uint64_t bytes, qix_fau
     return QIX_OK;
 }
 
-qix_status qix_out_open(qix_out *out, int fd, qix_fault *fault)
+qix_status qix_out_open(qix_out *out, int fd, qix_pace *pace, qix_fault *fault)
 {
     static const uint8_t zeros[QIX_HEADER_BYTES];
-    *out = (qix_out){.fd = fd, .chunk = malloc(QIX_CHUNK_BYTES)};
+    *out = (qix_out){.fd = fd, .pace = pace, .chunk = malloc(QIX_CHUNK_BYTES)};
     if (!out->chunk)
         return qix_no_memory(fault);
     return write_all(fd, zeros, sizeof zeros, fault);
@@ -50,7 +50,8 @@ static qix_status flush_chunk(qix_out *out, size_t bytes, qix_fault *fault)
     qix_sha256_of(out->chunk, bytes, digest);
     if (!qix_bytes_add(&out->digests, digest, sizeof digest))
         return qix_no_memory(fault);
-    return write_all(out->fd, out->chunk, bytes, fault);
+    qix_status status = write_all(out->fd, out->chunk, bytes, fault);
+    return status ? status : qix_pace_step(out->pace, bytes, fault);
 }
 
 qix_status qix_out_write(qix_out *out, const uint8_t *data, uint64_t bytes, qix_fault *fault)

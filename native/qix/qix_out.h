@@ -6,10 +6,11 @@
 
 #include "qix_bytes.h"
 #include "qix_format.h"
-#include "qix_status.h"
+#include "qix_pace.h"
 
 typedef struct {
     int fd;
+    qix_pace *pace;
     uint64_t payload_bytes;
     uint8_t *chunk; /* QIX_CHUNK_BYTES, filled up to payload_bytes % QIX_CHUNK_BYTES */
     qix_bytes digests;
@@ -17,7 +18,8 @@ typedef struct {
     uint64_t section_bytes[QIX_SECTION_END];
 } qix_out;
 
-qix_status qix_out_open(qix_out *out, int fd, qix_fault *fault);
+/* `pace` must outlive it. */
+qix_status qix_out_open(qix_out *out, int fd, qix_pace *pace, qix_fault *fault);
 void qix_out_free(qix_out *out);
 
 qix_status qix_out_write(qix_out *out, const uint8_t *data, uint64_t bytes, qix_fault *fault);

@@ -16,9 +16,9 @@ static qix_status io_error(qix_fault *fault, const char *what)
     return qix_fail(fault, QIX_ERR_IO, (uint64_t)errno, what);
 }
 
-void qix_spool_init(qix_spool *spool, const char *folder)
+void qix_spool_init(qix_spool *spool, const char *folder, qix_pace *pace)
 {
-    *spool = (qix_spool){.folder = folder, .fd = -1};
+    *spool = (qix_spool){.folder = folder, .pace = pace, .fd = -1};
 }
 
 void qix_spool_free(qix_spool *spool)
@@ -64,7 +64,7 @@ qix_status qix_spool_flush(qix_spool *spool, qix_fault *fault)
         return status;
     spool->file_bytes += written;
     spool->tail.used = 0;
-    return QIX_OK;
+    return spool->pace ? qix_pace_step(spool->pace, written, fault) : QIX_OK;
 }
 
 qix_status qix_spool_write(qix_spool *spool, const void *data, size_t bytes, qix_fault *fault)
@@ -94,6 +94,7 @@ static qix_status copy_file(qix_spool *spool, qix_out *out, qix_fault *fault)
         if (status)
             return status;
         at += (uint64_t)got;
+        qix_pace_progress(out->pace, (uint64_t)got);
     }
     return QIX_OK;
 }

@@ -8,12 +8,13 @@
 
 typedef struct {
     const char *folder;
+    qix_pace *pace; /* NULL: nobody waits for it */
     qix_bytes tail;
     uint64_t file_bytes;
     int fd; /* -1 while everything is in memory */
 } qix_spool;
 
-void qix_spool_init(qix_spool *spool, const char *folder);
+void qix_spool_init(qix_spool *spool, const char *folder, qix_pace *pace);
 void qix_spool_free(qix_spool *spool);
 uint64_t qix_spool_bytes(const qix_spool *spool);
 /* After a failure (a full disk) the bytes written so far are still there, and it can be tried again. */

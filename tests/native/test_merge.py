@@ -2,14 +2,17 @@
 
 from pathlib import Path
 from random import Random
+from threading import Thread
 
 import pytest
 
 from jird_native import (
     CorruptSegmentError,
     DocumentOrder,
+    MergeControl,
     Segment,
     SegmentBuilder,
+    StoppedError,
     Term,
     Tombstones,
     merge_segments,
@@ -130,3 +133,49 @@ def test_merged_segment_passes_the_deep_check(tmp_path: Path) -> None:
     with Segment.open(tmp_path / "m") as segment:
         assert segment.verify() == []
         assert segment.df(Term("w0").term) > 1024
+
+
+def test_stopped_merge_leaves_nothing_behind(tmp_path: Path) -> None:
+    """One byte a second: the merge waits for its budget, until another thread stops it."""
+    parts = list[tuple[Segment, None]]()
+    for i in range(2):
+        builder = SegmentBuilder()
+        for page_id in range(1 + i, 2001, 2):
+            builder.add_terms(page_id, b" ".join(b"t%d" % ((page_id * 31 + j * j) % 9001) for j in range(1000)))
+        builder.write(tmp_path / str(i), sync=False)
+        parts.append((Segment.open(tmp_path / str(i)), None))
+    control, caught = MergeControl(bytes_per_s=1), list[BaseException]()
+
+    def merge() -> None:
+        try:
+            merge_segments(parts, tmp_path / "merged", sync=False, control=control)
+        except StoppedError as error:
+            caught.append(error)
+
+    thread = Thread(target=merge)
+    thread.start()
+    while control.done == 0 and thread.is_alive():
+        thread.join(0.001)
+    control.stop()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert (len(caught), control.is_stopped) == (1, True)
+    assert 0 < control.done < control.total
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0", "1"]
+
+
+def test_merge_within_its_budget_gives_the_same_bytes_and_shows_its_progress(tmp_path: Path) -> None:
+    documents = random_documents(Random(9), range(1, 301), WORDS, 20)
+    parts = [(write(tmp_path / str(i), documents[i::2]), None) for i in range(2)]
+    control = MergeControl(bytes_per_s=1 << 30, cpu_percent=99)
+    assert (control.done, control.total) == (0, 0)
+    merge_segments(parts, tmp_path / "steered", sync=False, control=control)
+    merge_segments(parts, tmp_path / "free", sync=False)
+    assert (tmp_path / "steered").read_bytes() == (tmp_path / "free").read_bytes()
+    assert 0 < control.done <= control.total
+
+
+@pytest.mark.parametrize(("bytes_per_s", "cpu_percent"), [(-1, 100), (0, 0), (0, 101)])
+def test_budget_out_of_range_is_refused(bytes_per_s: int, cpu_percent: int) -> None:
+    with pytest.raises(ValueError, match="cpu_percent"):
+        MergeControl(bytes_per_s=bytes_per_s, cpu_percent=cpu_percent)
