@@ -72,7 +72,7 @@ static const qix_segment *build(uint32_t first, uint32_t step)
     CHECK(qix_builder_new(&options, &builder, &fault) == QIX_OK);
     for (uint32_t i = first; i < DOCS; i += step)
         add(builder, &docs[i]);
-    CHECK(qix_builder_write(builder, fd, "/tmp", QIX_ORDER_ORIGIN, 0, NULL, &info, &fault) == QIX_OK);
+    CHECK(qix_builder_write(builder, fd, "/tmp", QIX_ORDER_ORIGIN, 0, &info, &fault) == QIX_OK);
     qix_builder_free(builder);
     return open_file(fd, &info);
 }
