@@ -14,6 +14,7 @@ from jird_daemon.index.searcher import Searcher
 from jird_daemon.store import Store
 from jird_daemon.store.garbage import collect_garbage
 from jird_daemon.store.pages import retire_page, store_page
+from jird_daemon.store.retention import Retention, apply_retention
 from jird_daemon.store.tables import Image
 from testkit.pages import TIMEOUT_S, IndexedStore, make_page, page_url
 
