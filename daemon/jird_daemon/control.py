@@ -94,6 +94,14 @@ class CollectGarbage(msgspec.Struct, frozen=True, tag=True):
     """Remove unreferenced blobs. Answer: GarbageReport."""
 
 
+class PruneLog(msgspec.Struct, frozen=True, tag=True):
+    """Forget all but the latest entries of each URL in the crawl log, with progress; unless `apply` only count. Answer:
+    PruneReport."""
+
+    keep_latest: int
+    apply: bool = False
+
+
 class ProbeParsers(msgspec.Struct, frozen=True, tag=True):
     """Run the built-in probes on a parse worker. Answer: the results."""
 
@@ -122,8 +130,8 @@ class Shutdown(msgspec.Struct, frozen=True, tag=True):
 
 
 Request = (
-    StartCrawl | StopCrawl | Checkpoint | Compact | Verify | Rebuild | CollectGarbage | ProbeParsers | AcknowledgeView
-    | ReportDamage | Reload | Shutdown
+    StartCrawl | StopCrawl | Checkpoint | Compact | Verify | Rebuild | CollectGarbage | PruneLog | ProbeParsers
+    | AcknowledgeView | ReportDamage | Reload | Shutdown
 )  # fmt: skip
 
 
@@ -132,6 +140,14 @@ class GarbageReport(msgspec.Struct, frozen=True):
 
     blobs: int
     freed_bytes: int
+
+
+class PruneReport(msgspec.Struct, frozen=True):
+    """What was looked at in the crawl log, and what was, or would be, forgotten."""
+
+    entries: int
+    forgotten: int
+    urls: int  # with entries
 
 
 class ProbeResult(msgspec.Struct, frozen=True):
@@ -157,6 +173,7 @@ class Answer(msgspec.Struct, frozen=True):
     view: View | None = None
     faults: tuple[str, ...] = ()
     garbage: GarbageReport | None = None
+    pruned: PruneReport | None = None
     probes: tuple[ProbeResult, ...] = ()
 
 

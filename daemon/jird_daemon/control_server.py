@@ -18,6 +18,7 @@ from jird_daemon.control import (
     Heartbeat,
     ProbeParsers,
     Progress,
+    PruneLog,
     Rebuild,
     Reload,
     Reply,
@@ -71,6 +72,10 @@ class ControlHandler(Protocol):
 
     async def collect_garbage(self, request: CollectGarbage) -> Answer:
         """Remove unreferenced blobs."""
+        ...
+
+    async def prune_log(self, request: PruneLog, progress: ProgressCallback) -> Answer:
+        """Forget old entries of the crawl log, or count them."""
         ...
 
     async def probe_parsers(self, request: ProbeParsers) -> Answer:
@@ -180,6 +185,8 @@ class ControlServer:
                 return await handler.rebuild(request, reporter)
             case CollectGarbage():
                 return await handler.collect_garbage(request)
+            case PruneLog():
+                return await handler.prune_log(request, reporter)
             case ProbeParsers():
                 return await handler.probe_parsers(request)
             case AcknowledgeView():

@@ -32,6 +32,7 @@ from jird_daemon.control import (
     GuardFacts,
     Heartbeat,
     ProbeParsers,
+    PruneLog,
     Rebuild,
     Reload,
     ReportDamage,
@@ -52,6 +53,7 @@ from jird_daemon.resource_watch import ResourceWatch
 from jird_daemon.store import StateLock, Store
 from jird_daemon.store.env import INDEX_FOLDER
 from jird_daemon.store.garbage import collect_garbage
+from jird_daemon.store.log_pruning import prune_log
 from jird_daemon.store.tables import RunReason
 from jird_settings import Settings
 
@@ -157,6 +159,21 @@ class Ingest:
         finally:
             self._is_collecting = False
             crawler.runs.hold_rounds(False)
+
+    async def prune_log(self, request: PruneLog, progress: ProgressCallback) -> Answer:
+        """Forget old entries of the crawl log, or count them."""
+        await self._ready_crawler()
+        store = self._store
+        assert store is not None
+
+        def tell(entries: int, _forgotten: int) -> None:
+            progress("entries looked at", entries, 0)
+
+        keep, apply = request.keep_latest, request.apply
+        report = await asyncio.to_thread(lambda: prune_log(store, keep, apply=apply, progress=tell))
+        if apply:
+            _log.info("log.pruned", entries=report.entries, forgotten=report.forgotten, keep_latest=keep)
+        return Answer(pruned=report)
 
     async def probe_parsers(self, request: ProbeParsers) -> Answer:
         """Run the probes on a parse worker."""

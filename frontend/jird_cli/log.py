@@ -28,6 +28,7 @@ def log() -> None:
 @click.option("--exit-code", type=ExitCode(), default=None, help="Only this ending, e.g. file_not_found or 44.")
 @click.option("--run", "run_id", type=click.IntRange(min=1), help="Only entries of this run.")
 @click.option("--since", type=Since(), help="Only entries from then on: 2h, 7d, 2026-11-30.")
+@click.option("--until", type=Since(), help="Only entries before then.")
 @click.option("--limit", type=click.IntRange(1, 1_000_000), default=50, show_default=True, help="How many entries.")
 @json_option
 @pass_invocation
@@ -48,6 +49,36 @@ def query(invocation: Invocation, /, limit: int, **filters: object) -> None:
     invocation.answer({"entries": plain}, "\n".join(map(entry_line, entries)) or "no entry matches")
 
 
+@log.command()
+@click.option(
+    "--keep-latest", type=click.IntRange(1, 100_000), required=True, help="Entries of each URL that stay.", metavar="N"
+)
+@click.option("--apply", is_flag=True, help="Forget the others; without it they are only counted.")
+@json_option
+@pass_invocation
+def prune(invocation: Invocation, keep_latest: int, apply: bool) -> None:
+    """Forget old entries: all but the latest N of each URL. A simulation, unless --apply is given.
+
+    What is known of pages, and when they were last crawled, stays.
+
+    \b
+    Examples:
+      jirdctl log prune --keep-latest 5
+      jirdctl log prune --keep-latest 5 --apply
+    """
+    from jird.v1.crawl_service_pb2 import PruneCrawlLogRequest, PruneCrawlLogResponse
+    from jird_cli.progress import show_progress
+
+    last = PruneCrawlLogResponse()
+    request = PruneCrawlLogRequest(keep_latest=keep_latest, apply=apply)
+    with invocation.daemon() as client, show_progress(invocation.as_json) as update:
+        for last in client.stream(client.stubs.crawl.PruneCrawlLog, request):
+            update(f"{last.entry_count:,} entries looked at", last.entry_count, 0)
+    words = "forgotten" if last.applied else "would be forgotten; --apply forgets them"
+    text = f"{last.forgotten_count:,} of {last.entry_count:,} entries of {last.url_count:,} URLs {words}"
+    invocation.answer_message(last, text)
+
+
 def _request(**filters: object) -> "ListCrawlLogEntriesRequest":
     from jird.v1.crawl_service_pb2 import ListCrawlLogEntriesRequest
 
@@ -58,6 +89,8 @@ def _request(**filters: object) -> "ListCrawlLogEntriesRequest":
         request.run_id = filters["run_id"]
     if isinstance(filters["since"], datetime):
         request.start_time.FromDatetime(filters["since"])
+    if isinstance(filters["until"], datetime):
+        request.end_time.FromDatetime(filters["until"])
     return request
 
 

@@ -133,6 +133,7 @@ def test_every_command_answers_in_json(site: Site) -> None:
     for command in (
         ["status"], ["crawl", "list"], ["crawl", "show", "1"], ["crawl", "watch", "1"], ["search", "jird"],
         ["page", "show", url, "--text"], ["log", "query", "--url", url], ["crawl", "stop", "--all"],
+        ["log", "prune", "--keep-latest", "3"], ["debug", "url", url],
     ):  # fmt: skip
         done = site.ctl(*command, "--json")
         assert done.returncode == 0, (command, done.stderr)

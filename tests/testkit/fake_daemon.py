@@ -207,6 +207,13 @@ class _Services:
         token = str(start + size) if start + size < len(self.daemon.entries) else ""
         return crawl_service_pb2.ListCrawlLogEntriesResponse(entries=entries, next_page_token=token)
 
+    def PruneCrawlLog(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
+        self._enter("PruneCrawlLog", request, context)
+        yield crawl_service_pb2.PruneCrawlLogResponse(entry_count=1_000)
+        yield crawl_service_pb2.PruneCrawlLogResponse(
+            entry_count=1_500, forgotten_count=1_200, url_count=30, applied=request.apply, done=True
+        )
+
     def ExplainUrl(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
         self._enter("ExplainUrl", request, context)
         verdicts = [

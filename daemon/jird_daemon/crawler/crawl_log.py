@@ -63,6 +63,7 @@ class CrawlLog:
             remote_address=response.remote_address,
             agent_uuid=self._agent_uuid,
             redirect_url=redirect_url,
+            origin_id=origin_id,
         )
         key = make_uuid7(response.start_s)
         batch.txn.put(CRAWL_LOG, key, entry)

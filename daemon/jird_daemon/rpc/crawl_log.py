@@ -38,6 +38,7 @@ class LogFilter:
     exit_code: int = 0
     run_id: int = 0
     start_time_s: float = 0.0
+    end_time_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ def _is_wanted(entry: LogEntry, wanted: LogFilter) -> bool:
         (not wanted.exit_code or entry.exit_code == wanted.exit_code)
         and (not wanted.run_id or entry.run_id == wanted.run_id)
         and entry.start_time_s >= wanted.start_time_s
+        and (not wanted.end_time_s or entry.start_time_s < wanted.end_time_s)
     )
 
 
@@ -93,6 +95,9 @@ def _candidates(txn: Txn, wanted: LogFilter, before: bytes) -> Iterator[tuple[by
     """Keys of entries below `before`, newest first, with the exit code where the table at hand has it."""
     # An entry is written when its action has ended, so none that began later has a smaller key.
     floor = uuid7_floor(wanted.start_time_s) if wanted.start_time_s > 0 else b""
+    if wanted.end_time_s > 0:
+        # A millisecond later, since that is how exactly keys tell the time.
+        before = min(before, uuid7_floor(wanted.end_time_s + 0.001))
     if wanted.uuid:
         return iter([(wanted.uuid, None)] if wanted.uuid < before else [])
     if wanted.url:

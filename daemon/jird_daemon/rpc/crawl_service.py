@@ -8,7 +8,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from jird.v1 import crawl_service_pb2 as crawl_pb
 from jird.v1 import crawl_service_pb2_grpc as crawl_grpc
-from jird_daemon.control import StopCrawl
+from jird_daemon.control import Progress, PruneLog, StopCrawl
 from jird_daemon.crawler.admission import Admission, make_url_policy
 from jird_daemon.errors import InternalError, InvalidArgumentError, NotFoundError, ShuttingDownError
 from jird_daemon.frontier.runs import is_scheduled, next_round_ms
@@ -27,6 +27,7 @@ from jird_daemon.rpc.page_history import (
 from jird_daemon.rpc.page_view import read_page
 from jird_daemon.rpc.paging import make_token, page_size, read_token
 from jird_daemon.rpc.start_crawl import start_command
+from jird_daemon.store.log_pruning import KEEP_MAX
 from jird_daemon.store.tables import ORIGIN_STATES, ORIGINS, RUN_ORIGINS, RUNS, Run, RunState
 from jird_daemon.store.txn import Txn
 from jird_daemon.url.canonical import canonicalize
@@ -111,15 +112,43 @@ class CrawlService(crawl_grpc.CrawlServiceServicer):
             uuid=parse_uuid(request.uuid),
             exit_code=int(request.exit_code),
             run_id=request.run_id,
-            start_time_s=_seconds(request.start_time),
+            start_time_s=_seconds(request.start_time, "start_time"),
+            end_time_s=_seconds(request.end_time, "end_time"),
         )
-        filters = (wanted.url, wanted.host, request.uuid, wanted.exit_code, wanted.run_id, wanted.start_time_s)
+        filters = (
+            wanted.url, wanted.host, request.uuid, wanted.exit_code, wanted.run_id, wanted.start_time_s,
+            wanted.end_time_s,
+        )  # fmt: skip
         before = parse_uuid(str(read_token(filters, request.page_token) or ""))
         page = await self._backend.read(lambda txn: read_log(txn, wanted, size, before))
         return crawl_pb.ListCrawlLogEntriesResponse(
             entries=[log_entry_message(*entry) for entry in page.entries],
             next_page_token=make_token(filters, page.next_key.hex()) if page.next_key else "",
         )
+
+    async def PruneCrawlLog(
+        self, request: crawl_pb.PruneCrawlLogRequest, context: Context
+    ) -> AsyncIterator[crawl_pb.PruneCrawlLogResponse]:
+        """Forget old entries of the crawl log."""
+        keep, apply = request.keep_latest, request.apply
+        if not 1 <= keep <= KEEP_MAX:
+            raise InvalidArgumentError(f"keep_latest is {keep}; it must be 1 to {KEEP_MAX}", "KEEP_LATEST")
+        steps: asyncio.Queue[Progress | None] = asyncio.Queue()
+        command = PruneLog(keep, apply)
+        call = asyncio.create_task(self._backend.ingest.call(command, timeout_s=None, progress=steps.put_nowait))
+        call.add_done_callback(lambda _: steps.put_nowait(None))
+        try:
+            while (step := await steps.get()) is not None:
+                yield crawl_pb.PruneCrawlLogResponse(entry_count=step.done, applied=apply)
+            report = call.result().pruned
+        finally:
+            call.cancel()
+        if report is None:
+            raise InternalError("ingest pruned the crawl log and gave no report")
+        yield crawl_pb.PruneCrawlLogResponse(
+            entry_count=report.entries, forgotten_count=report.forgotten, url_count=report.urls, applied=apply,
+            done=True,
+        )  # fmt: skip
 
     async def ExplainUrl(self, request: crawl_pb.ExplainUrlRequest, context: Context) -> crawl_pb.ExplainUrlResponse:
         """Say why a URL is, or is not, crawled."""
@@ -213,7 +242,7 @@ def _busiest_origins(txn: Txn, run_id: int, reasons: dict[str, str]) -> list[cra
     return found
 
 
-def _seconds(moment: Timestamp) -> float:
+def _seconds(moment: Timestamp, name: str) -> float:
     if moment.seconds >= _YEAR_10000_S:
-        raise InvalidArgumentError(f"start_time is {moment.seconds} s; it must be before the year 10000", "START_TIME")
+        raise InvalidArgumentError(f"{name} is {moment.seconds} s; it must be before the year 10000", name.upper())
     return moment.seconds + moment.nanos / 1e9

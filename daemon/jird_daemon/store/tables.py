@@ -304,6 +304,7 @@ class LogEntry(msgspec.Struct, frozen=True, array_like=True):
     remote_address: str = ""
     agent_uuid: bytes = b""
     redirect_url: str = ""
+    origin_id: int = 0  # that it counts for; 0: the URL's own
 
 
 class Blob(msgspec.Struct, frozen=True, array_like=True):

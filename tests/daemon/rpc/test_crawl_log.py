@@ -58,6 +58,8 @@ def test_log_is_read_newest_first(store: Store) -> None:
     [
         (LogFilter(url="https://a.test/1"), range(0, LENGTH, 4)),
         (LogFilter(url="https://never.test/"), ()),
+        (LogFilter(start_time_s=START_S + 5, end_time_s=START_S + 8), range(5, 8)),
+        (LogFilter(host="a.test", end_time_s=START_S + 5), (0, 1, 4)),
         (LogFilter(host="a.test"), [n for n in range(LENGTH) if n % 4 in (0, 1)]),
         (LogFilter(host="b.test", exit_code=44), ()),
         (LogFilter(host="a.test", exit_code=44), range(1, LENGTH, 4)),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
+from google.protobuf.json_format import ParseDict
 from google.protobuf.timestamp_pb2 import Timestamp
 from grpc import StatusCode, aio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -32,6 +33,8 @@ from jird_daemon.control import (
     ProbeParsers,
     ProbeResult,
     Progress,
+    PruneLog,
+    PruneReport,
     SegmentRef,
     StartCrawl,
     StopCrawl,
@@ -343,6 +346,52 @@ async def test_compaction_streams_its_progress(serving: Serving) -> None:
         ("merge", 3, 3, True),
     ]
     assert steps[-1].state.checkpoint_generation == 9
+
+
+async def test_pruning_of_the_crawl_log_streams_its_progress_and_its_report(serving: Serving) -> None:
+    """U123."""
+    serving.ingest.answers[PruneLog] = lambda request: Answer(pruned=PruneReport(9, 4, 2))
+    serving.ingest.steps = [Progress(1, "entries looked at", 5)]
+    stub = serving.stub(crawl_grpc.CrawlServiceStub, "admin")
+    request = crawl_pb.PruneCrawlLogRequest(keep_latest=3, apply=True)
+    steps = [step async for step in stub.PruneCrawlLog(request, timeout=DEADLINE_S)]
+    assert [(step.entry_count, step.forgotten_count, step.done) for step in steps] == [(5, 0, False), (9, 4, True)]
+    assert (steps[1].url_count, steps[1].applied) == (2, True)
+    with pytest.raises(aio.AioRpcError) as caught:
+        await stub.PruneCrawlLog(crawl_pb.PruneCrawlLogRequest(), timeout=DEADLINE_S).read()
+    assert (caught.value.code(), reason_of(caught.value)) == (StatusCode.INVALID_ARGUMENT, "KEEP_LATEST")
+
+
+async def test_explanation_of_a_url_is_for_administrators(serving: Serving) -> None:
+    """From the store alone; what is unknown is said to be."""
+    request = crawl_pb.ExplainUrlRequest(url="https://never-met.test/a")
+    answer = await serving.stub(crawl_grpc.CrawlServiceStub, "admin").ExplainUrl(request, timeout=DEADLINE_S)
+    outcomes = {verdict.rule: verdict.outcome for verdict in answer.verdicts}
+    assert outcomes["robots"] == crawl_pb.RULE_OUTCOME_UNKNOWN
+    with pytest.raises(aio.AioRpcError) as caught:
+        await serving.stub(crawl_grpc.CrawlServiceStub).ExplainUrl(request, metadata=BEARER, timeout=DEADLINE_S)
+    assert caught.value.code() in (StatusCode.PERMISSION_DENIED, StatusCode.UNIMPLEMENTED)
+
+
+async def test_rules_of_a_crawl_file_reach_ingest_and_faults_do_not(serving: Serving) -> None:
+    """U113, U110: a criterium that means nothing is refused with its place."""
+    serving.ingest.answers[StartCrawl] = lambda request: Answer(run_ids=(1,))
+    stub = serving.stub(crawl_grpc.CrawlServiceStub, "admin")
+    request = crawl_pb.StartCrawlRequest(seeds=[SEED], force_recrawl=True, state_path="a/b")
+    request.recrawl_interval.FromSeconds(60)
+    policy = request.rules.do_not_crawl.add(reason="r")
+    ParseDict({"url": {"port": {"in_list": [80, 8080]}}}, policy.criterium)
+    await stub.StartCrawl(request, timeout=DEADLINE_S)
+    command = serving.ingest.told[-1]
+    assert isinstance(command, StartCrawl)
+    assert (command.recrawl_interval_s, command.force_recrawl, command.state_path) == (60, True, "a/b")
+    assert command.rules is not None
+    assert command.rules.do_not_crawl[0].criterium == {"url": {"port": {"in_list": [80, 8080]}}}
+    ParseDict({"url": {"prt": "is_none"}}, policy.criterium)
+    with pytest.raises(aio.AioRpcError) as caught:
+        await stub.StartCrawl(request, timeout=DEADLINE_S)
+    assert (caught.value.code(), reason_of(caught.value)) == (StatusCode.INVALID_ARGUMENT, "POLICY")
+    assert "do_not_crawl[1].if.url.prt" in str(caught.value.details())
 
 
 async def test_compaction_that_runs_already_is_refused(serving: Serving) -> None:

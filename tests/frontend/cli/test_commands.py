@@ -37,6 +37,7 @@ def ctl(daemon: FakeDaemon, *arguments: str) -> int:
         (["index", "rebuild"], "state"),
         (["content", "gc"], "freed_bytes"),
         (["log", "query"], "entries"),
+        (["log", "prune", "--keep-latest", "5"], "forgotten_count"),
         (["debug", "sandbox"], "probes"),
         (["debug", "url", "https://docs.test/issues/1"], "verdicts"),
     ],
@@ -287,3 +288,21 @@ def test_debug_url_shows_each_rule_and_which_decides(daemon: FakeDaemon, capsys:
     assert rows[1][:2] == ["do_not_crawl", "refused"]
     assert "\x1b" not in "".join(lines)
     assert lines[-1] == "It is not asked for: do_not_crawl refuses it."
+
+
+def test_log_prune_is_a_simulation_unless_it_is_to_be_applied(daemon: FakeDaemon, capsys: Captured) -> None:
+    """U123."""
+    assert ctl(daemon, "log", "prune", "--keep-latest", "5") == 0
+    assert "1,200 of 1,500 entries of 30 URLs would be forgotten" in capsys.readouterr().out
+    assert ctl(daemon, "log", "prune", "--keep-latest", "5", "--apply") == 0
+    assert "1,200 of 1,500 entries of 30 URLs forgotten" in capsys.readouterr().out
+    assert [call.request.apply for call in daemon.calls("PruneCrawlLog")] == [False, True]
+    assert ctl(daemon, "log", "prune") == 2
+    assert ctl(daemon, "log", "prune", "--keep-latest", "0") == 2
+
+
+def test_log_query_has_a_span_of_time(daemon: FakeDaemon) -> None:
+    """U125."""
+    assert ctl(daemon, "log", "query", "--since", "2026-11-01", "--until", "2026-11-02T12:00") == 0
+    request = daemon.calls("ListCrawlLogEntries")[0].request
+    assert request.end_time.seconds - request.start_time.seconds == 36 * 3_600
