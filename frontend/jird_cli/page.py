@@ -54,6 +54,8 @@ def _page(known: "Page") -> str:
             ("ended with", f"{exit_code_name(known.exit_code)} (HTTP {known.http_status})" if known.exit_code else ""),
             ("media type", " in ".join(filter(None, (plain(known.media_type), known.charset)))),
             ("canonical", readable_url(known.canonical_url)),
+            ("same text as", readable_url(known.duplicate_of_url)),
+            ("nearly the same as", readable_url(known.near_duplicate_of_url)),
             ("redirects to", readable_url(known.redirect_url)),
             ("description", plain(document.description)),
             ("published", moment(known.published_time)),

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Results wanted.")
 @click.option("--offset", type=click.IntRange(0, 1_000), default=0, help="Rank of the first one, from 0.")
+@click.option("--duplicates", is_flag=True, help="Also show pages that say the same, or nearly the same, as another.")
 @json_option
 @pass_invocation
-def search(invocation: Invocation, query: tuple[str, ...], limit: int, offset: int) -> None:
+def search(invocation: Invocation, query: tuple[str, ...], limit: int, offset: int, duplicates: bool) -> None:
     """Search the index.
 
     \b
@@ -28,7 +29,7 @@ def search(invocation: Invocation, query: tuple[str, ...], limit: int, offset: i
     from jird.v1.search_service_pb2 import SearchRequest
     from jird_client.channel import SEARCH_TIMEOUT_S
 
-    request = SearchRequest(query=" ".join(query), limit=limit, offset=offset)
+    request = SearchRequest(query=" ".join(query), limit=limit, offset=offset, show_duplicates=duplicates)
     with invocation.daemon(public=True) as client:
         answer = client.call(client.stubs.search.Search, request, SEARCH_TIMEOUT_S)
         invocation.answer_message(answer, _results(answer))
@@ -50,7 +51,13 @@ def _result(rank: int, hit: "SearchHit") -> str:
     title = click.style(plain(hit.document.title) or url, bold=True)
     lines = [f"{rank}. {title}", f"   {click.style(url, fg='green')}"]
     snippet = _highlighted(hit.snippet)
-    return "\n".join([*lines, f"   {snippet}"] if snippet else lines)
+    if snippet:
+        lines.append(f"   {snippet}")
+    if hit.is_duplicate:
+        lines.append("   (another page has the same text)")
+    if hit.similar_urls:
+        lines.append(f"   (and {len(hit.similar_urls)} that say nearly the same; --duplicates shows them)")
+    return "\n".join(lines)
 
 
 def _highlighted(snippet: "Snippet") -> str:

@@ -178,3 +178,9 @@ def _text(data: object, size: int) -> str:
 
 def _numbers(rows: object, count: int) -> list[int]:
     return ffi.unpack(ffi.cast("int32_t *", rows), count) if count else []
+
+
+def simhash(text: str) -> int:
+    """SimHash of a text, 64 bits; 0 when it is too short to be compared with others (page_api.h)."""
+    data = text.encode("utf-8", "ignore")
+    return int(lib.page_simhash(ffi.from_buffer("uint8_t[]", data), len(data))) if data else 0

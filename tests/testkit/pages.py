@@ -70,7 +70,7 @@ class IndexedStore:
 
     def find(self, query: str, limit: int = 100) -> list[str]:
         """URLs that a query finds, in order."""
-        return [hit.url for hit in self.searcher.search(query, limit, 0).hits]
+        return [hit.url for hit in self.searcher.search(query, limit, 0, show_duplicates=True).hits]
 
     def found(self, query: str) -> set[int]:
         """Numbers of the pages that a query finds."""

@@ -205,7 +205,8 @@ class Recorder:
         note_alive(batch, target.origin_id)
         change = store_page(batch.txn, self._fetched_page(visit, document, code, reason))
         self._discover_links(batch, target, document.links)
-        self._finish(batch, visit, RowState.DONE, code, ", ".join(document.truncated))
+        ended = ExitCode.DUPLICATE if change.is_duplicate else code
+        self._finish(batch, visit, RowState.DONE, ended, ", ".join(document.truncated))
         if code is ExitCode.FILE_INGESTED:
             batch.count(target.run_id, "ingested")
             batch.count(target.run_id, "unchanged", 0 if change.is_new_content or not target.was_indexable else 1)
@@ -239,6 +240,7 @@ class Recorder:
             images=document.images,
             published_s=document.published_s,
             links=_with_canonical(document),
+            simhash=document.simhash,
         )
 
     def _canonical_is_admitted(self, batch: FrontierBatch, visit: Visit, document: ParsedDocument) -> bool:

@@ -74,3 +74,4 @@ class ParsedDocument(msgspec.Struct, frozen=True, array_like=True):
     truncated: tuple[str, ...] = ()  # names of the limits that were met
     message: str = ""
     sitemap: Sitemap | None = None  # of the kind SITEMAP
+    simhash: int = 0  # of the main text, 64 bits; 0 when it is too short

@@ -12,15 +12,16 @@ from jird_daemon.extract.elements import ARTICLE_RANGE
 from jird_daemon.extract.images import read_images
 from jird_daemon.extract.limits import DOCUMENT_TEXT_CHARS_MAX
 from jird_daemon.extract.links import LinkReader
+from jird_daemon.extract.main_text import main_text
 from jird_daemon.extract.metadata import Metadata
 from jird_daemon.extract.native_walk import walk_page
 from jird_daemon.extract.nesting import guard
 from jird_daemon.extract.sitemap import read_sitemap
 from jird_daemon.extract.tree import PageTree
 from jird_daemon.extract.walk import UNWANTED
-from jird_daemon.store.text_pile import MarkerKind, encode_marked, encoded_digest
+from jird_daemon.store.text_pile import Marker, MarkerKind, TextPile, encode_marked, encoded_digest
 from jird_daemon.url.directives import parse_x_robots_tag
-from jird_native.page import scan_source
+from jird_native.page import scan_source, simhash
 
 _MAIN = int(MarkerKind.MAIN)
 # An element that XML closes in its own tag; HTML would leave it open and swallow what follows.
@@ -77,6 +78,7 @@ def _parse_plain(job: ParseJob, media_type: str, decoded: DecodedText, now_s: fl
         is_noindex=directives.is_noindex,
         is_nofollow=directives.is_nofollow,
         truncated=truncated,
+        simhash=simhash(text),
     )
 
 
@@ -99,7 +101,8 @@ def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: flo
     if reader.is_truncated:
         tree.truncated.add("document_links")
     language = metadata.language()
-    pile_bytes = encode_marked(text, _markers(tree), language)
+    markers = _markers(tree)
+    pile_bytes = encode_marked(text, markers, language)
     title = metadata.title()
     product = challenge_product(html, title, text)
     return ParsedDocument(
@@ -121,7 +124,15 @@ def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: flo
         metadata.published_s(parser, source, now_s),
         tuple(sorted(tree.truncated)),
         f"challenge page of {product}" if product else "",
+        simhash=simhash(_own_text(text, markers)),
     )
+
+
+def _own_text(text: str, markers: list[tuple[int, int, int]]) -> str:
+    """What a page says itself: frame and navigation make all pages of a site alike."""
+    told_apart = (MarkerKind.MAIN, MarkerKind.NAVIGATION)
+    ranges = tuple(Marker(MarkerKind(kind), start, end) for kind, start, end in markers if kind in told_apart)
+    return main_text(TextPile(text, ranges))
 
 
 def _prepare(decoded: DecodedText, media_type: str) -> tuple[str, bytes, bool]:

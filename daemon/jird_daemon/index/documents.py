@@ -14,6 +14,9 @@ from jird_native import DocumentInput
 
 log = get_logger("index")
 
+# Bits of the flags column.
+FLAG_DUPLICATE = 1  # another page with the same text stands for it
+
 # Pages read in one snapshot: some tens of milliseconds, so that LMDB can use freed pages again soon (F95).
 _PAGES_A_SNAPSHOT = 64
 
@@ -50,6 +53,7 @@ def read_document(store: Store, txn: Txn, page_id: int, page: Page, max_chars: i
             body=body,
             language=page.language,
             date_s=int(page.published_s or 0),
+            flags=FLAG_DUPLICATE if page.is_duplicate else 0,
         )
     )
 

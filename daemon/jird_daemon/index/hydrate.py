@@ -16,6 +16,9 @@ from jird_daemon.store.text_pile import MarkerKind, TextPile, decode_pile
 
 log = get_logger("index")
 
+# Of pages that say nearly the same as a result; a search that shows duplicates has all of them.
+SIMILAR_URLS_MAX = 20
+
 _Found = tuple[int, str, Page, Generation | None, float]
 
 
@@ -29,6 +32,7 @@ class SearchHit:
     generation: Generation | None
     score: float
     snippet: Snippet
+    similar_urls: tuple[str, ...] = ()  # of results further down that say nearly the same, and are not shown for that
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,47 +44,74 @@ class ImageHit:
     page_title: str
 
 
-def found_pages(txn: Txn, page_ids: Iterable[int]) -> Iterator[tuple[int, str, Page]]:
+def found_pages(txn: Txn, page_ids: Iterable[int], *, show_duplicates: bool = False) -> Iterator[tuple[int, str, Page]]:
     """Number, URL and row of each page that can still be found; the store may be ahead of the index."""
     for page_id in page_ids:
         page = txn.get(PAGES, page_id)
         url = txn.get(URLS, page_id)
         if page is not None and page.is_indexable and url is not None:
+            if page.is_duplicate and not show_duplicates:
+                continue
             yield page_id, url.url, page
 
 
 def make_hits(
-    store: Store, ranked: Sequence[tuple[int, float]], limit: int, terms: Sequence[QueryTerm]
+    store: Store,
+    ranked: Sequence[tuple[int, float]],
+    limit: int,
+    terms: Sequence[QueryTerm],
+    *,
+    offset: int = 0,
+    show_duplicates: bool = False,
 ) -> tuple[list[SearchHit], bool]:
     """Read results in rank order.
+
+    Unless duplicates are to be shown, pages that another one stands for are passed over, and of pages that say nearly
+    the same the best ranked is shown and names the others.
 
     Args:
         store: To read from.
         ranked: Page number and score, best first.
         limit: Results wanted.
         terms: What the query looks for.
+        offset: Results that are passed over, of those that would be shown.
+        show_duplicates: Whether every page is a result of its own.
 
     Returns:
         At most `limit` results, and whether a further candidate can still be found.
     """
     scores = dict(ranked)
+    kinds: dict[int, list[str] | None] = {}
+    found: list[_Found] = []
+    has_more = False
     with store.read() as txn:
-        found: list[_Found] = []
-        for page_id, url, page in found_pages(txn, scores):
-            if len(found) == limit:
-                return _with_snippets(store, found, terms), True
-            generation = last_generation(txn, page_id)
-            found.append((page_id, url, page, generation[1] if generation else None, scores[page_id]))
-    return _with_snippets(store, found, terms), False
+        for page_id, url, page in found_pages(txn, scores, show_duplicates=show_duplicates):
+            kind = page_id if show_duplicates else page.near_duplicate_of or page_id
+            if kind in kinds:
+                similar = kinds[kind]
+                if similar is not None and len(similar) < SIMILAR_URLS_MAX:
+                    similar.append(url)
+                continue
+            if len(kinds) == offset + limit:
+                has_more = True
+                break
+            kinds[kind] = [] if len(kinds) >= offset else None
+            if kinds[kind] is not None:
+                generation = last_generation(txn, page_id)
+                found.append((page_id, url, page, generation[1] if generation else None, scores[page_id]))
+    similar_urls = [tuple(urls) for urls in kinds.values() if urls is not None]
+    return _with_snippets(store, found, terms, similar_urls), has_more
 
 
-def _with_snippets(store: Store, found: Sequence[_Found], terms: Sequence[QueryTerm]) -> list[SearchHit]:
+def _with_snippets(
+    store: Store, found: Sequence[_Found], terms: Sequence[QueryTerm], similar_urls: Sequence[tuple[str, ...]]
+) -> list[SearchHit]:
     hits = []
-    for page_id, url, page, generation, score in found:
+    for (page_id, url, page, generation, score), similar in zip(found, similar_urls, strict=True):
         pile = _read_pile(store, url, page)
         main = [(marker.start, marker.end) for marker in pile.markers if marker.kind == MarkerKind.MAIN]
         snippet = make_snippet(pile.text, terms, description=page.description, main=main)
-        hits.append(SearchHit(page_id, url, page, generation, score, snippet))
+        hits.append(SearchHit(page_id, url, page, generation, score, snippet, similar))
     return hits
 
 

@@ -146,13 +146,14 @@ class Searcher:
         with self._swap:
             self._opened = opened
 
-    def search(self, text: str, limit: int, offset: int) -> SearchPage:
+    def search(self, text: str, limit: int, offset: int, *, show_duplicates: bool = False) -> SearchPage:
         """One page of the exact ranking.
 
         Args:
             text: The query as typed.
             limit: Results wanted, at least 1.
             offset: Rank of the first, from 0.
+            show_duplicates: Also show pages that another one stands for, and those that say nearly the same.
 
         Raises:
             InvalidQueryError: The query is too long or not text.
@@ -162,8 +163,10 @@ class Searcher:
         wanted = offset + limit + _SPARE_CANDIDATES
         while True:
             generation, result = self._rank(parsed, min(wanted, SEARCH_WINDOW))
-            ranked = list(zip(result.page_ids, result.scores, strict=True))[offset:]
-            hits, has_more = make_hits(self._store, ranked, limit, parsed.terms)
+            ranked = list(zip(result.page_ids, result.scores, strict=True))
+            hits, has_more = make_hits(
+                self._store, ranked, limit, parsed.terms, offset=offset, show_duplicates=show_duplicates
+            )
             # So many have vanished that the page is short: look further down.
             is_cut = len(result.page_ids) == wanted < SEARCH_WINDOW
             if has_more or not is_cut:

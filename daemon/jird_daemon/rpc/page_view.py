@@ -7,6 +7,7 @@ from jird.v1 import document_pb2 as document_pb
 from jird_daemon.errors import NotFoundError
 from jird_daemon.rpc.convert import document_message, generation_message, log_entry_message, timestamp
 from jird_daemon.rpc.crawl_log import LogFilter, read_log
+from jird_daemon.store.duplicates import standing_page
 from jird_daemon.store.tables import GENERATIONS, INLINKS, LINKS, PAGES, URLS, LinkSet, Page
 from jird_daemon.store.text_pile import decode_pile
 from jird_daemon.store.txn import Txn
@@ -70,6 +71,8 @@ def read_page(txn: Txn, url: str, *, with_text: bool) -> crawl_pb.Page:
         anchors=page.anchors,
         redirect_url=page.final_url,
         log_entries=_log_entries(txn, url),
+        duplicate_of_url=_url(txn, standing_page(txn, url_id, page)) if page.is_duplicate else "",
+        near_duplicate_of_url=_url(txn, page.near_duplicate_of),
     )
     if with_text and page.text_digest:
         message.text = decode_pile(txn.get_blob(page.text_digest)).text
@@ -84,6 +87,11 @@ def _inlinks(txn: Txn, url_id: int) -> list[str]:
 
 def _log_entries(txn: Txn, url: str) -> list[crawl_pb.CrawlLogEntry]:
     return [log_entry_message(*entry) for entry in read_log(txn, LogFilter(url=url), LOG_ENTRIES_MAX).entries]
+
+
+def _url(txn: Txn, url_id: int) -> str:
+    found = txn.get(URLS, url_id) if url_id else None
+    return found.url if found is not None else ""
 
 
 def _images(url: str, page: Page) -> list[document_pb.Image]:

@@ -32,7 +32,8 @@ class SearchService(search_grpc.SearchServiceServicer):
         limit = effective_limit(request.limit, LIMIT_DEFAULT, LIMIT_MAX)
         offset = effective_offset(request.offset)
         begun_s = self._backend.clock.monotonic_s()
-        found = await self._run(lambda: self._backend.searcher.search(request.query, limit, offset))
+        searcher, query, show_all = self._backend.searcher, request.query, request.show_duplicates
+        found = await self._run(lambda: searcher.search(query, limit, offset, show_duplicates=show_all))
         return search_pb.SearchResponse(
             query=found.query,
             limit=limit,
@@ -79,6 +80,8 @@ def _hit_message(hit: SearchHit) -> search_pb.SearchHit:
         document=document_message(hit.url, hit.page, hit.generation),
         score=hit.score,
         snippet=search_pb.Snippet(text=hit.snippet.text, highlights=ranges),
+        similar_urls=hit.similar_urls,
+        is_duplicate=hit.page.is_duplicate,
     )
 
 

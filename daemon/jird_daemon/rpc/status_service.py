@@ -15,7 +15,7 @@ from jird_daemon.rpc.convert import counts_message, duration, timestamp
 from jird_daemon.rpc.gate import Context
 from jird_daemon.rpc.limits import limits_in_effect
 from jird_daemon.store.generations import FORGOTTEN_COUNT, PAST_BYTES, PAST_COUNT
-from jird_daemon.store.pages import DOCUMENT_COUNT, INDEX_GENERATION, PAGE_COUNT
+from jird_daemon.store.pages import DOCUMENT_COUNT, DUPLICATE_COUNT, INDEX_GENERATION, PAGE_COUNT
 from jird_daemon.store.tables import RUNS, SCHEMA_VERSION, Run, RunState
 from jird_daemon.store.txn import BLOB_BYTES, BLOB_COUNT, Txn
 from jird_daemon.store.urls import ORIGIN_COUNT, URL_COUNT
@@ -95,6 +95,7 @@ class StatusService(status_grpc.StatusServiceServicer):
                 schema_version=SCHEMA_VERSION,
                 past_generation_count=txn.number(PAST_COUNT),
                 past_generation_bytes=txn.number(PAST_BYTES),
+                duplicate_count=txn.number(DUPLICATE_COUNT),
                 forgotten_generation_count=txn.number(FORGOTTEN_COUNT),
             ),
             index=self._index(txn.number(INDEX_GENERATION), txn.number(DOCUMENT_COUNT)),

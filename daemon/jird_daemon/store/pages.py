@@ -19,15 +19,18 @@ import msgspec
 
 from jird_daemon.errors import NotFoundError
 from jird_daemon.outcome import ExitCode
+from jird_daemon.store.duplicates import is_comparable, join_groups, leave_groups
 from jird_daemon.store.generations import close_generation, extend_generation, record_content
 from jird_daemon.store.links import collect_anchors, replace_links
 from jird_daemon.store.tables import INDEX_CHANGES, ORIGIN_DOCUMENTS, PAGES, URLS, Image, Link, Page
+from jird_daemon.store.text_pile import has_text
 from jird_daemon.store.txn import Txn
 from jird_daemon.store.urls import find_url, intern_url
 
 # Names of counts kept in META.
 PAGE_COUNT = "pages"
 DOCUMENT_COUNT = "documents"
+DUPLICATE_COUNT = "duplicates"  # of them: another page with the same text stands for it
 INDEX_GENERATION = "index_generation"
 
 GONE = "gone"
@@ -58,6 +61,7 @@ class FetchedPage:
     images: tuple[Image, ...] = ()
     published_s: float | None = None
     links: tuple[Link, ...] = ()
+    simhash: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ class PageChange:
     url_id: int
     is_new_content: bool  # a generation was opened: the text is not the one seen last
     is_index_changed: bool  # the index generation was stepped
+    is_duplicate: bool = False  # another page with the same text stands for it
 
 
 def store_page(txn: Txn, page: FetchedPage) -> PageChange:
@@ -105,12 +110,15 @@ def store_page(txn: Txn, page: FetchedPage) -> PageChange:
         published_s=page.published_s,
         headings=page.headings,
         anchors=old.anchors if old else (),
+        has_text=has_text(page.pile_bytes),
+        simhash=page.simhash,
     )
     if new.is_indexable and (old is None or _searchable(old) != _searchable(new)):
         new = msgspec.structs.replace(new, anchors=collect_anchors(txn, url_id))
+    new = _settle_duplicates(txn, url_id, old, new)
     is_index_changed = _put_page(txn, url_id, old, new)
     replace_links(txn, url_id, page.links)
-    return PageChange(url_id, is_new_content, is_index_changed)
+    return PageChange(url_id, is_new_content, is_index_changed, new.is_duplicate)
 
 
 def touch_page(
@@ -201,6 +209,7 @@ def mark_not_indexable(
         text_digest=base.text_digest if keep_body else b"",
         content_digest=base.content_digest if keep_body else b"",
     )
+    new = _settle_duplicates(txn, url_id, old, new)
     return PageChange(url_id, is_new_content=False, is_index_changed=_put_page(txn, url_id, old, new))
 
 
@@ -214,6 +223,7 @@ def mark_indexable(txn: Txn, url_id: int) -> PageChange:
     if old is None:
         raise NotFoundError(f"no page {url_id}", "PAGE_UNKNOWN")
     new = msgspec.structs.replace(old, is_indexable=True, not_indexable_reason="", anchors=collect_anchors(txn, url_id))
+    new = _settle_duplicates(txn, url_id, old, new)
     return PageChange(url_id, is_new_content=False, is_index_changed=_put_page(txn, url_id, old, new))
 
 
@@ -250,7 +260,26 @@ def _searchable(page: Page) -> tuple[object, ...] | None:
     """What a search can find of a page by itself, or tell of it from the index; None: nothing."""
     if not page.is_indexable:
         return None
-    return page.title, page.headings, page.language, page.text_digest, page.published_s
+    return page.title, page.headings, page.language, page.text_digest, page.published_s, page.is_duplicate
+
+
+def _settle_duplicates(txn: Txn, url_id: int, old: Page | None, new: Page) -> Page:
+    """Give the new row with its marks, after changing those of the pages that stand, or stood, beside it."""
+    was, now = is_comparable(old), is_comparable(new)
+    if old is not None and was == now and (old.pile_digest, old.simhash) == (new.pile_digest, new.simhash):
+        return msgspec.structs.replace(
+            new, is_duplicate=old.is_duplicate, near_duplicate_of=old.near_duplicate_of if now else 0
+        )
+    _mark_duplicate(txn, leave_groups(txn, url_id, old), is_duplicate=False)
+    is_duplicate, stood, near = join_groups(txn, url_id, new)
+    _mark_duplicate(txn, stood, is_duplicate=True)
+    return msgspec.structs.replace(new, is_duplicate=is_duplicate, near_duplicate_of=near)
+
+
+def _mark_duplicate(txn: Txn, url_id: int, *, is_duplicate: bool) -> None:
+    old = txn.get(PAGES, url_id) if url_id else None
+    if old is not None and old.is_duplicate != is_duplicate:
+        _put_page(txn, url_id, old, msgspec.structs.replace(old, is_duplicate=is_duplicate))
 
 
 def _put_page(txn: Txn, url_id: int, old: Page | None, new: Page) -> bool:
@@ -263,6 +292,9 @@ def _put_page(txn: Txn, url_id: int, old: Page | None, new: Page) -> bool:
     else:
         for digest in (old.text_digest, old.content_digest):
             txn.refer_to_blob(digest, -1)
+    was_duplicate = old is not None and old.is_duplicate
+    if was_duplicate != new.is_duplicate:
+        txn.add_number(DUPLICATE_COUNT, 1 if new.is_duplicate else -1)
     was_indexable = old is not None and old.is_indexable
     if was_indexable != new.is_indexable:
         _count_document(txn, url_id, 1 if new.is_indexable else -1)

@@ -15,6 +15,8 @@ reordered or given another meaning without raising SCHEMA_VERSION. Times: `*_s` 
 | pages | url_id u64 | Page | all pages, for a rebuild |
 | generations | url_id u64, sequence u32 | Generation | one page's history |
 | past_generations | end ms u64, url_id u64, sequence u32 | bytes of its text | what to forget first |
+| same_text | BLAKE2b-16 of site and text, rank u16, url_id u64 | nothing | which of several pages stands (U151) |
+| simhashes | block u8, SimHash turned by 16 block bits u64, url_id u64 | nothing | near duplicates |
 | links | url_id u64 | LinkSet | - |
 | inlinks | to url_id u64, from url_id u64 | Inlink | who links here |
 | index_changes | generation u64, url_id u64 | nothing | what to index since a generation |
@@ -100,6 +102,11 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     published_s: float | None = None
     headings: tuple[str, ...] = ()  # text of its headlines, in order, bounded; title excluded
     anchors: tuple[str, ...] = ()  # what links to it said when the page was last indexed (see pages.py)
+
+    has_text: bool = False  # its text is not empty
+    is_duplicate: bool = False  # another page of its site has the same text and stands for it
+    simhash: int = 0  # of its main text; 0 when that is too short
+    near_duplicate_of: int = 0  # number of the page whose text is nearly the same; 0: it is the first of its kind
 
 
 class Generation(msgspec.Struct, frozen=True, array_like=True):
@@ -338,6 +345,12 @@ def _number_and_bytes(layout: str, size: int) -> tuple[Callable[[Any], bytes], C
     return (lambda key: packer.pack(*key)), packer.unpack
 
 
+def _bytes_and_numbers(size: int, layout: str) -> tuple[Callable[[Any], bytes], Callable[[bytes], Any]]:
+    """Codec of a key of `size` raw bytes and some numbers."""
+    packer = struct.Struct(f">{size}s{layout}")
+    return (lambda key: packer.pack(*key)), packer.unpack
+
+
 def _raw() -> tuple[Callable[[Any], bytes], Callable[[bytes], Any]]:
     return (lambda key: key), (lambda data: data)
 
@@ -372,6 +385,8 @@ URL_IDS: Table[bytes, int] = _table("url_ids", _raw(), int)
 PAGES: Table[int, Page] = _table("pages", _ints("Q"), Page)
 GENERATIONS: Table[tuple[int, int], Generation] = _table("generations", _ints("QI"), Generation)
 PAST_GENERATIONS: Table[tuple[int, int, int], int] = _table("past_generations", _ints("QQI"), int)
+SAME_TEXT: Table[tuple[bytes, int, int], None] = _table("same_text", _bytes_and_numbers(16, "HQ"), None)
+SIMHASHES: Table[tuple[int, int, int], None] = _table("simhashes", _ints("BQQ"), None)
 LINKS: Table[int, LinkSet] = _table("links", _ints("Q"), LinkSet)
 INLINKS: Table[tuple[int, int], Inlink] = _table("inlinks", _ints("QQ"), Inlink)
 INDEX_CHANGES: Table[tuple[int, int], None] = _table("index_changes", _ints("QQ"), None)
@@ -393,7 +408,7 @@ BLOBS: Table[bytes, Blob] = _table("blobs", _raw(), Blob)
 VOLUMES: Table[int, Volume] = _table("volumes", _ints("I"), Volume)
 
 ALL_TABLES: tuple[Table[Any, Any], ...] = (
-    META, ORIGINS, ORIGIN_IDS, URLS, URL_IDS, PAGES, GENERATIONS, PAST_GENERATIONS, LINKS, INLINKS, INDEX_CHANGES,
-    RUNS, ROWS, QUEUE, WAITING, RUN_RULES, RECRAWLS, RUN_ORIGINS, ORIGIN_STATES, ORIGIN_DOCUMENTS, ORIGIN_HEALTH,
-    ROBOTS, CRAWL_LOG, CRAWL_LOG_BY_URL, CRAWL_LOG_BY_ORIGIN, BLOBS, VOLUMES,
+    META, ORIGINS, ORIGIN_IDS, URLS, URL_IDS, PAGES, GENERATIONS, PAST_GENERATIONS, SAME_TEXT, SIMHASHES, LINKS,
+    INLINKS, INDEX_CHANGES, RUNS, ROWS, QUEUE, WAITING, RUN_RULES, RECRAWLS, RUN_ORIGINS, ORIGIN_STATES,
+    ORIGIN_DOCUMENTS, ORIGIN_HEALTH, ROBOTS, CRAWL_LOG, CRAWL_LOG_BY_URL, CRAWL_LOG_BY_ORIGIN, BLOBS, VOLUMES,
 )  # fmt: skip

@@ -67,6 +67,11 @@ def decode_pile(data: bytes) -> TextPile:
     return _decoder.decode(data)
 
 
+def has_text(data: bytes) -> bool:
+    """Whether a serialised pile holds any text: its first element is not MessagePack's empty string."""
+    return len(data) > 1 and data[1] != 0xA0
+
+
 def pile_digest(pile: TextPile) -> bytes:
     """BLAKE2b-512 over the serialised pile (U21); 64 bytes."""
     return encoded_digest(encode_pile(pile))
