@@ -275,6 +275,15 @@ class Index:
         Integer(1, 1_000_000), 1_000, "Changed documents since the base segment that schedule a merge.", ids="J61 J91"
     )
     merge_segments: int = setting(Integer(2, 1_000), 8, "Segments that schedule a merge.", ids="J91")
+    builder_mib: int = setting(
+        Integer(1, 2_048), 64, "Memory at which a new segment is written, MiB; a rebuild writes larger ones with more."
+    )
+    merge_mib_per_s: int = setting(
+        Integer(0, 100_000), 64, "MiB that a merge in the background writes in a second on average; 0 is any number."
+    )
+    merge_cpu_percent: int = setting(
+        Integer(1, 100), 75, "Part of one processor that a merge in the background takes on average, percent."
+    )
     seal_interval_ms: int = setting(
         Integer(10, MINUTE_MS), 300, "Longest time until a stored page can be found, milliseconds."
     )

@@ -48,8 +48,17 @@ class IndexedStore:
         return self.settle()
 
     def put_texts(self, texts: dict[int, str]) -> View:
-        """Store numbered pages."""
+        """Store numbered pages, and wait until they can be found."""
         return self.put(*(make_page(page_url(number), text) for number, text in texts.items()))
+
+    def commit_texts(self, texts: dict[int, str]) -> View:
+        """Store numbered pages, and wait until they can be found, whatever is being merged."""
+        with self.store.write() as txn:
+            for number, text in texts.items():
+                store_page(txn, make_page(page_url(number), text))
+            generation = txn.number("index_generation")
+        self.writer.notify()
+        return self.writer.wait_until(lambda view: view.generation >= generation, TIMEOUT_S)
 
     def retire(self, *numbers: int) -> View:
         """Let numbered pages be gone, and wait until they cannot be found."""

@@ -1,23 +1,23 @@
 """Work beside the index writer's thread: merging segments, and making all of them again.
 
 Both read what never changes (segments, snapshots of the store), write new files, and hand them to the writer. Both
-take a processor for long, so their threads are of low priority; they are daemons, so that a merge of a large index does
-not hold up a stop: what it had written is removed at the next open.
+take a processor for long, so their threads are of low priority, and merges keep to a budget. Both end soon when told
+to, and leave nothing; their threads are daemons all the same, so that a disk that hangs does not hold up a stop.
 """
 
 import os
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from jird_daemon.errors import ShuttingDownError
 from jird_daemon.index.documents import all_documents
 from jird_daemon.index.live import SEGMENT_SUFFIX, FileNames
 from jird_daemon.index.manifest import Fingerprint
-from jird_daemon.index.state import BUILDER_BYTES_MAX
 from jird_daemon.store import Store
 from jird_daemon.store.tables import PAGES
-from jird_native import Segment, SegmentBuilder, Tombstones, merge_segments
+from jird_native import MergeControl, Segment, SegmentBuilder, Tombstones, merge_segments
 
 Progress = Callable[[str, int, int], None]
 """What is being done, units done, units in all (0: unknown)."""
@@ -28,6 +28,23 @@ _NICENESS = 10
 # Documents of the first segment of a rebuild, so that searches have something soon; the next ones are larger.
 _FIRST_SEGMENT_DOCUMENTS = 1_000
 _SEGMENT_DOCUMENTS_MAX = 64_000
+
+
+@dataclass(frozen=True, slots=True)
+class MergeBudget:
+    """What a merge may use on average.
+
+    Args:
+        bytes_per_s: That it writes; 0: any number.
+        cpu_percent: Of one processor.
+    """
+
+    bytes_per_s: int = 0
+    cpu_percent: int = 100
+
+    def control(self) -> MergeControl:
+        """For one merge."""
+        return MergeControl(bytes_per_s=self.bytes_per_s, cpu_percent=self.cpu_percent)
 
 
 def no_progress(stage: str, done: int, total: int) -> None:
@@ -46,16 +63,17 @@ def start_thread(name: str, work: Callable[[], None]) -> threading.Thread:
     return thread
 
 
-def merge(parts: Sequence[Part], path: Path) -> Path | None:
+def merge(parts: Sequence[Part], path: Path, control: MergeControl | None = None) -> Path | None:
     """Write the live documents of several segments as one, unsynced; None when there are none.
 
     Raises:
+        jird_native.StoppedError: `control` says so.
         OSError: The disk is full, or broken.
         jird_native.CorruptSegmentError: A segment is damaged; it names which.
     """
     if all(stones is not None and stones.count == segment.doc_count for segment, stones in parts):
         return None
-    merge_segments(parts, path, sync=False)
+    merge_segments(parts, path, sync=False, control=control)
     return path
 
 
@@ -66,6 +84,8 @@ def rebuild(
     deliver: Callable[[Path], None],
     progress: Progress,
     is_stopping: Callable[[], bool],
+    *,
+    builder_bytes: int,
 ) -> None:
     """Make every document again, from metadata and blobs, in segments of growing size.
 
@@ -76,6 +96,7 @@ def rebuild(
         deliver: Called with each segment's file, unsynced.
         progress: Called with pages read; what it raises ends the rebuild.
         is_stopping: Asked for each page.
+        builder_bytes: Memory at which a segment is written.
 
     Raises:
         ShuttingDownError: It is.
@@ -97,7 +118,7 @@ def rebuild(
             raise ShuttingDownError("the daemon is stopping; the rebuild begins again at the next start")
         if document is not None:
             builder.add(document)
-        if builder.doc_count >= wanted or builder.memory_bytes >= BUILDER_BYTES_MAX:
+        if builder.doc_count >= wanted or builder.memory_bytes >= builder_bytes:
             write()
             builder = SegmentBuilder(fingerprint.field_weights)
             wanted = min(2 * wanted, _SEGMENT_DOCUMENTS_MAX)

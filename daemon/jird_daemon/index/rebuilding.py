@@ -8,6 +8,7 @@ from pathlib import Path
 from jird_daemon.errors import ShuttingDownError, WrongStateError
 from jird_daemon.index import background
 from jird_daemon.index.background import Progress, no_progress
+from jird_daemon.index.outcome import Outcome
 from jird_daemon.index.state import IndexState, Rebuild
 from jird_daemon.index.work_loop import WorkLoop
 from jird_daemon.log import get_logger
@@ -36,7 +37,7 @@ class Rebuilder:
         self._show = show
         self._done = done
         self._is_stopping = threading.Event()
-        self._future: Future[None] | None = None  # of the running rebuild
+        self._outcome = Outcome()  # of the running rebuild
         self.thread: threading.Thread | None = None
 
     def start_if_needed(self) -> None:
@@ -57,7 +58,7 @@ class Rebuilder:
         if state.rebuild is not None:
             raise WrongStateError("a rebuild is running", "REBUILD_RUNNING")
         rebuild = state.begin_rebuild()
-        future = self._future = Future[None]()
+        future = self._outcome.promise()
 
         def deliver(path: Path) -> None:
             self._loop.call(lambda: self._deliver(rebuild, path))
@@ -67,7 +68,13 @@ class Rebuilder:
             try:
                 with store_full_errors(state.folder):
                     background.rebuild(
-                        state.store, state.folder, state.fingerprint, deliver, progress, self._is_stopping.is_set
+                        state.store,
+                        state.folder,
+                        state.fingerprint,
+                        deliver,
+                        progress,
+                        self._is_stopping.is_set,
+                        builder_bytes=state.builder_bytes,
                     )
             except Exception as error:  # whatever it is, the writer's thread must learn of it
                 failure = error
@@ -90,7 +97,7 @@ class Rebuilder:
 
     def forget(self) -> None:
         """Nothing will be taken in any more; whoever waits is told."""
-        self._answer(ShuttingDownError("the daemon is stopping"))
+        self._outcome.settle(ShuttingDownError("the daemon is stopping"))
 
     def _finish(self, rebuild: Rebuild, failure: Exception | None) -> None:
         state = self._state
@@ -106,13 +113,4 @@ class Rebuilder:
         self._show()
         if failure is None:
             self._done()
-        self._answer(failure)
-
-    def _answer(self, failure: Exception | None) -> None:
-        future, self._future = self._future, None
-        if future is None:
-            return
-        if failure is None:
-            future.set_result(None)
-        else:
-            future.set_exception(failure)
+        self._outcome.settle(failure)

@@ -28,10 +28,9 @@ from jird_daemon.store import Store
 from jird_daemon.store.blobs import sync_folder
 from jird_native import Segment, SegmentBuilder
 
-# Documents and memory of one segment that is sealed: what 300 ms of a fast crawl bring is far below; after a crash, and
-# in a rebuild, it bounds memory. The builder's memory is a few times the text's.
+# Documents of one segment that is sealed: what 300 ms of a fast crawl bring is far below; after a crash it bounds how
+# long the first view takes.
 SEALED_DOCUMENTS_MAX = 2_000
-BUILDER_BYTES_MAX = 64 * 1024 * 1024
 
 # Called at each step between which a kill must do no harm; tests kill there.
 Step = Callable[[str], None]
@@ -51,10 +50,11 @@ class Rebuild:
 class IndexState:
     """See the module."""
 
-    def __init__(self, store: Store, folder: Path, fingerprint: Fingerprint, at_step: Step) -> None:
+    def __init__(self, store: Store, folder: Path, fingerprint: Fingerprint, at_step: Step, builder_bytes: int) -> None:
         self.store = store
         self.folder = folder
         self.fingerprint = fingerprint
+        self.builder_bytes = builder_bytes  # at which a segment is written, in a rebuild too
         self.live = LiveSegments(folder)
         self.generation = 0  # of the store, that `live` covers
         self.checkpoint_generation = 0  # of the published manifest; 0 when there is none
@@ -233,7 +233,7 @@ class IndexState:
         builder = SegmentBuilder(self.fingerprint.field_weights)
         for document in documents_of(self.store, page_ids, self.fingerprint.max_chars):
             builder.add(document)
-            if builder.memory_bytes >= BUILDER_BYTES_MAX:
+            if builder.memory_bytes >= self.builder_bytes:
                 sealed.append(self._write(builder))
                 builder = SegmentBuilder(self.fingerprint.field_weights)
         if builder.doc_count:

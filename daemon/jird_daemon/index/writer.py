@@ -10,11 +10,12 @@ Every public method may be called from any thread; those that wait must not be c
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import wait
 from pathlib import Path
 
 from jird_daemon.control import View
 from jird_daemon.errors import StoreFullError, WrongStateError
-from jird_daemon.index.background import Progress, no_progress
+from jird_daemon.index.background import MergeBudget, Progress, no_progress
 from jird_daemon.index.changes import count_documents
 from jird_daemon.index.manifest import Fingerprint
 from jird_daemon.index.merging import Merger
@@ -38,8 +39,12 @@ RETRY_S = 5.0
 # Segments full of changes that are made before the first view is shown: a few seconds of work. By default checkpoints
 # are closer together, so that a restarted writer's first view holds all that its killed predecessor had shown.
 _CAUGHT_UP_FIRST = 2
-# At the end, a merge that runs gets this long; what it has written by then is removed at the next open.
-_MERGE_WAIT_S = 10.0
+# At the end, merges and rebuilds are told to stop and do so within milliseconds, unless a disk hangs: what they have
+# written is then removed at the next open.
+_STOP_WAIT_S = 10.0
+# How often the progress of a compaction is told.
+_PROGRESS_S = 0.5
+_MIB = 1024 * 1024
 
 
 class IndexWriter:
@@ -69,7 +74,7 @@ class IndexWriter:
         self._settings = settings
         self._on_view = on_view
         fingerprint = Fingerprint(store_id(store), ANALYSIS_VERSION, FORMAT_VERSION, FIELD_WEIGHTS, max_chars)
-        self._state = IndexState(store, index_dir, fingerprint, at_step)
+        self._state = IndexState(store, index_dir, fingerprint, at_step, settings.builder_mib * _MIB)
         duties = {"seal": self._seal, "checkpoint": self._idle_checkpoint, RETRY_DUTY: self._rebuild_if_needed}
         self._loop = WorkLoop("index-writer", duties, self._handle)
         self._merger = Merger(
@@ -79,6 +84,7 @@ class IndexWriter:
             self._take_out,
             merge_segments=settings.merge_segments,
             max_overlay_documents=settings.max_overlay_documents,
+            budget=MergeBudget(settings.merge_mib_per_s * _MIB, settings.merge_cpu_percent),
         )
         self._rebuilder = Rebuilder(self._state, self._loop, self._show, self._after_rebuild)
         self._is_notified = threading.Event()
@@ -152,13 +158,22 @@ class IndexWriter:
     def compact(self, progress: Progress = no_progress) -> View:
         """Rewrite all segments into one, without what is deleted, and make it durable.
 
+        What `progress` raises ends it, and leaves the index as it was. Its units are bytes of lists.
+
         Raises:
             WrongStateError: A compaction or a rebuild is running.
             StoreFullError: There is no room; the index is as it was.
             ShuttingDownError: The writer is closed, or was meanwhile.
         """
-        progress("merging segments", 0, 1)
-        self._loop.call(self._merger.compact).result()
+        done = self._loop.call(self._merger.compact)
+        try:
+            progress("merging segments", 0, 0)
+            while wait([done], _PROGRESS_S).not_done:
+                progress("merging segments", *self._merger.progress())
+        except BaseException:  # whatever it is, nobody waits any more
+            self._loop.call(self._merger.cancel_compaction)
+            raise
+        done.result()
         progress("publishing", 1, 1)
         return self.checkpoint()
 
@@ -199,9 +214,10 @@ class IndexWriter:
         if self._view is None:
             return  # it was never opened
         self._rebuilder.stop()
-        for thread in (self._rebuilder.thread, self._merger.thread):
-            if thread is not None:
-                thread.join(_MERGE_WAIT_S)
+        self._merger.cancel()
+        self._merger.join(_STOP_WAIT_S)
+        if self._rebuilder.thread is not None:
+            self._rebuilder.thread.join(_STOP_WAIT_S)
         try:
             self._loop.call(self._last_checkpoint)
         finally:
@@ -217,7 +233,7 @@ class IndexWriter:
             log.warning("index.incomplete", reason=self._state.needs_rebuild, action="rebuilt at the next start")
 
     def _end_waiting(self) -> None:
-        self._merger.stop()
+        self._merger.forget()
         self._rebuilder.forget()
 
     def _schedule_seal(self) -> None:
