@@ -69,7 +69,7 @@ def cpu_s(pids: Iterable[int]) -> float:
 
 
 def keep(name: str, parameters: Mapping[str, object], figures: Mapping[str, float]) -> None:
-    """Write build/bench/NAME.json."""
+    """Write build/bench/NAME.json. The machine's load is that of the last five minutes: the benchmark's own is 1."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
     commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
@@ -78,7 +78,7 @@ def keep(name: str, parameters: Mapping[str, object], figures: Mapping[str, floa
         "parameters": dict(parameters),
         "figures": dict(figures),
         "commit": commit,
-        "machine": f"{platform.machine()}, {os.cpu_count()} CPUs, {_cpu_model()}",
+        "machine": f"{platform.machine()}, {os.cpu_count()} CPUs, {_cpu_model()}, load {os.getloadavg()[1]:.1f}",
     }
     (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n")
 

@@ -16,7 +16,7 @@ QUERY_CHARS_MAX = 1_024
 def main() -> int:
     """Measure and report."""
     given = read_parameters(
-        __doc__, ROUNDS=Number(1_000, "queries of each kind"), REPEATED=Number(256, "words of a query")
+        __doc__, ROUNDS=Number(200, "queries of each kind"), REPEATED=Number(256, "words of a query")
     )
     count = given["REPEATED"]
     different = list(dict.fromkeys(word for text in texts(50) for word in text.split()))[:count]
