@@ -116,3 +116,22 @@ def sandbox(invocation: Invocation) -> None:
     leaks = [probe.name for probe in answer.probes if not probe.is_refused]
     if leaks or not answer.probes:
         raise FailureError(f"the sandbox let through: {', '.join(leaks) or 'no probe was run'}", "SANDBOX_LEAK")
+
+
+@debug.command()
+@click.argument("url")
+@json_option
+@pass_invocation
+def indexiness(invocation: Invocation, url: str) -> None:
+    """Show whether a page counts as a list of other pages (above 0) or as a leaf (below), and why."""
+    from jird.v1.crawl_service_pb2 import GetIndexinessRequest
+    from jird_cli.layout import table
+
+    with invocation.daemon() as client:
+        answer = client.call(client.stubs.crawl.GetIndexiness, GetIndexinessRequest(url=url))
+        rows = [
+            (part.name.replace("_", " "), str(part.count), str(part.weight), str(part.count * part.weight))
+            for part in answer.parts
+        ]
+        text = f"{table(('counted', 'count', 'weight', 'part'), rows)}\n\nindexiness {answer.score}"
+        invocation.answer_message(answer, text)

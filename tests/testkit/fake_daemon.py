@@ -240,6 +240,11 @@ class _Services:
             text="All about gerbils." if request.with_text else "",
         )  # fmt: skip
 
+    def GetIndexiness(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
+        self._enter("GetIndexiness", request, context)
+        part = crawl_service_pb2.IndexinessPart(name="base", count=1, weight=-10)
+        return crawl_service_pb2.Indexiness(url=request.url, score=-10, parts=[part])
+
     def ListGenerations(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
         self._enter("ListGenerations", request, context)
         start = int(request.page_token or 0)

@@ -15,6 +15,7 @@ from jird_daemon.crawler.variants import NOT_CANONICAL, restore_variants
 from jird_daemon.crawler.visit import Target, Visit
 from jird_daemon.errors import InvalidUrlError
 from jird_daemon.extract.document import ParsedDocument, ParseKind
+from jird_daemon.extract.indexiness import measure_indexiness
 from jird_daemon.frontier.batch import FrontierBatch, Lane
 from jird_daemon.outcome import ExitCode
 from jird_daemon.store.pages import FetchedPage, get_page, mark_not_indexable, retire_page, store_page, touch_page
@@ -241,6 +242,7 @@ class Recorder:
             published_s=document.published_s,
             links=_with_canonical(document),
             simhash=document.simhash,
+            indexiness=measure_indexiness(document.links, is_dated=document.published_s is not None).score,
         )
 
     def _canonical_is_admitted(self, batch: FrontierBatch, visit: Visit, document: ParsedDocument) -> bool:

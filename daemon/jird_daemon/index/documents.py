@@ -14,6 +14,7 @@ from jird_native import DocumentInput
 
 log = get_logger("index")
 
+_RANK_ZERO = 1 << 15
 # Bits of the flags column.
 FLAG_DUPLICATE = 1  # another page with the same text stands for it
 
@@ -53,9 +54,15 @@ def read_document(store: Store, txn: Txn, page_id: int, page: Page, max_chars: i
             body=body,
             language=page.language,
             date_s=int(page.published_s or 0),
+            static_rank=static_rank(page.indexiness),
             flags=FLAG_DUPLICATE if page.is_duplicate else 0,
         )
     )
+
+
+def static_rank(indexiness: int) -> int:
+    """The column's value for an indexiness: 32,768 is neither leaf nor index; what is beyond its range is cut."""
+    return min(max(indexiness + _RANK_ZERO, 1), 2 * _RANK_ZERO - 1)
 
 
 def documents_of(store: Store, page_ids: Sequence[int], max_chars: int) -> Iterator[DocumentInput]:

@@ -24,7 +24,7 @@ from jird_daemon.rpc.page_history import (
     read_compared,
     read_history,
 )
-from jird_daemon.rpc.page_view import read_page
+from jird_daemon.rpc.page_view import read_indexiness, read_page
 from jird_daemon.rpc.paging import make_token, page_size, read_token
 from jird_daemon.rpc.start_crawl import start_command
 from jird_daemon.store.log_pruning import KEEP_MAX
@@ -162,6 +162,11 @@ class CrawlService(crawl_grpc.CrawlServiceServicer):
         """Return what is known of a URL."""
         url = canonicalize(request.url)
         return await self._backend.read(lambda txn: read_page(txn, url, with_text=request.with_text))
+
+    async def GetIndexiness(self, request: crawl_pb.GetIndexinessRequest, context: Context) -> crawl_pb.Indexiness:
+        """Explain whether a page counts as a list of other pages."""
+        url = canonicalize(request.url)
+        return await self._backend.read(lambda txn: read_indexiness(txn, url))
 
     async def ListGenerations(
         self, request: crawl_pb.ListGenerationsRequest, context: Context

@@ -5,9 +5,11 @@ from itertools import islice
 from jird.v1 import crawl_service_pb2 as crawl_pb
 from jird.v1 import document_pb2 as document_pb
 from jird_daemon.errors import NotFoundError
+from jird_daemon.extract.indexiness import measure_indexiness
 from jird_daemon.rpc.convert import document_message, generation_message, log_entry_message, timestamp
 from jird_daemon.rpc.crawl_log import LogFilter, read_log
 from jird_daemon.store.duplicates import standing_page
+from jird_daemon.store.pages import get_page
 from jird_daemon.store.tables import GENERATIONS, INLINKS, LINKS, PAGES, URLS, LinkSet, Page
 from jird_daemon.store.text_pile import decode_pile
 from jird_daemon.store.txn import Txn
@@ -77,6 +79,22 @@ def read_page(txn: Txn, url: str, *, with_text: bool) -> crawl_pb.Page:
     if with_text and page.text_digest:
         message.text = decode_pile(txn.get_blob(page.text_digest)).text
     return message
+
+
+def read_indexiness(txn: Txn, url: str) -> crawl_pb.Indexiness:
+    """Count the links of a page again, as its stored score was made.
+
+    Raises:
+        NotFoundError: The URL never had content.
+    """
+    found = get_page(txn, url)
+    if found is None:
+        raise NotFoundError(f"{url} has not answered yet", "PAGE_UNKNOWN")
+    url_id, page = found
+    links = txn.get(LINKS, url_id) or LinkSet()
+    measured = measure_indexiness(links.links, is_dated=page.published_s is not None)
+    parts = [crawl_pb.IndexinessPart(name=name, count=count, weight=weight) for name, count, weight in measured.parts]
+    return crawl_pb.Indexiness(url=url, score=measured.score, parts=parts)
 
 
 def _inlinks(txn: Txn, url_id: int) -> list[str]:

@@ -62,6 +62,7 @@ class FetchedPage:
     published_s: float | None = None
     links: tuple[Link, ...] = ()
     simhash: int = 0
+    indexiness: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,7 @@ def store_page(txn: Txn, page: FetchedPage) -> PageChange:
         anchors=old.anchors if old else (),
         has_text=has_text(page.pile_bytes),
         simhash=page.simhash,
+        indexiness=page.indexiness,
     )
     if new.is_indexable and (old is None or _searchable(old) != _searchable(new)):
         new = msgspec.structs.replace(new, anchors=collect_anchors(txn, url_id))
@@ -260,7 +262,10 @@ def _searchable(page: Page) -> tuple[object, ...] | None:
     """What a search can find of a page by itself, or tell of it from the index; None: nothing."""
     if not page.is_indexable:
         return None
-    return page.title, page.headings, page.language, page.text_digest, page.published_s, page.is_duplicate
+    return (
+        page.title, page.headings, page.language, page.text_digest, page.published_s, page.is_duplicate,
+        page.indexiness,
+    )  # fmt: skip
 
 
 def _settle_duplicates(txn: Txn, url_id: int, old: Page | None, new: Page) -> Page:

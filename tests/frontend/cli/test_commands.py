@@ -39,6 +39,7 @@ def ctl(daemon: FakeDaemon, *arguments: str) -> int:
         (["log", "query"], "entries"),
         (["log", "prune", "--keep-latest", "5"], "forgotten_count"),
         (["debug", "sandbox"], "probes"),
+        (["debug", "indexiness", "https://docs.test/page/1"], "score"),
         (["debug", "url", "https://docs.test/issues/1"], "verdicts"),
     ],
 )
