@@ -5,6 +5,7 @@ The corpus is JSON Lines (id, title, text), or, ending in .txt, one document a l
 
 import gc
 import json
+import re
 import shutil
 import time
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,10 @@ from jird_native import FORMAT_VERSION, DocumentInput, DocumentOrder, Query, Seg
 from measure import RESULTS
 from texts.place import file_digest
 from texts.queries import kind_of
+
+
+_BLANKS = re.compile(r"[ \t\r\n]+")
+"""What separates tokens in SegmentBuilder.add_terms, and no other white space."""
 
 
 class CorpusError(Exception):
@@ -111,9 +116,13 @@ def kept_index(corpus: Path, tokens: str) -> tuple[Path, dict[str, float]]:
     return folder / "corpus.qix", figures
 
 
+def _terms_of(words: str) -> list[str]:
+    return [token.term for token in tokenize(words) if token.primary]
+
+
 def query_of(query_class: str, words: str, tokens: str) -> Query | None:
     """The query tree of one line; None if nothing in it is a word."""
-    terms = words.split() if tokens == "whitespace" else [token.term for token in tokenize(words) if token.primary]
+    terms = _BLANKS.split(words.strip(" \t\r\n")) if tokens == "whitespace" else _terms_of(words)
     return query_tree(kind_of(query_class), terms) if terms else None
 
 
