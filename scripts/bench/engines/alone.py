@@ -18,7 +18,6 @@ from measure import RESULTS
 from texts.place import file_digest
 from texts.queries import kind_of
 
-
 _BLANKS = re.compile(r"[ \t\r\n]+")
 """What separates tokens in SegmentBuilder.add_terms, and no other white space."""
 
