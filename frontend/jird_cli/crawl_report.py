@@ -141,6 +141,7 @@ def run_report(run: CrawlRun) -> str:
             ("seeds", seeds),
             ("scope", enum_name(CrawlScope.DESCRIPTOR, run.scope).replace("_", "-")),
             ("limits", f"depth {run.max_depth}, {run.max_pages:,} requests, {run.max_frontier:,} queued"),
+            ("delay", f"{run.delay.ToMilliseconds():,} ms at least" if run.HasField("delay") else ""),
             ("started", moment(run.create_time)),
             ("ended", moment(run.end_time)),
             ("requests", f"{counts.request_count:,} ({size(counts.received_bytes)} received)"),

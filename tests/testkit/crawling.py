@@ -58,9 +58,13 @@ class InlineParser:
 
     def __init__(self) -> None:
         self.fail_on = ""  # URL on which the parser is to crash
+        self.busy = 0  # how many more pages find no worker
 
     async def parse(self, job: ParseJob) -> ParsedDocument:
         """Parse one page."""
+        if self.busy:
+            self.busy -= 1
+            raise ParserFailedError("no worker could be started", "NO_WORKER")
         if job.url == self.fail_on:
             raise ParserFailedError("the worker is gone", "CRASHED")
         return parse_page(job, SystemClock().now_s())

@@ -219,7 +219,7 @@ def question_of_row(
 
 def due_s(run: Run, fetch_time_s: float | None) -> float | None:
     """When a page is due in a run; None: at any time."""
-    if not run.recrawl_interval_s or run.force_recrawl or fetch_time_s is None:
+    if not run.recrawl_interval_s or run.is_forced or fetch_time_s is None:
         return None
     return fetch_time_s + run.recrawl_interval_s
 

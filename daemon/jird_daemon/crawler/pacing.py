@@ -5,7 +5,7 @@ from collections.abc import Callable
 from jird_daemon.clock import Clock
 from jird_daemon.crawler.response import Response
 from jird_daemon.frontier.lease import Lease
-from jird_daemon.frontier.politeness import Pace, Trouble, after_answer, after_trouble, politeness_delay_s
+from jird_daemon.frontier.politeness import Pace, Trouble, after_answer, after_trouble, backoff_s, politeness_delay_s
 from jird_daemon.frontier.rules import OriginRules
 from jird_daemon.url.retry_after import parse_retry_after
 
@@ -36,6 +36,11 @@ class Pacing:
             jitter=self._random(),
             retry_after_s=parse_retry_after(response.header("retry-after"), now_s),
         )
+
+    def retry_time_s(self, attempts: int) -> float:
+        """When a URL may be tried again after so many attempts that failed on our side; in unix seconds."""
+        wait_s = backoff_s(Trouble.FAILING, attempts - 1, self._rules.backoff, self._random(), None)
+        return self._clock.now_s() + wait_s
 
     def least_delay_s(self, lease: Lease) -> float:
         """Delay after a request that was broken off."""

@@ -31,6 +31,7 @@ NOINDEX = "noindex"
 _SKIP_REASONS = {
     ExitCode.FILE_OF_UNKNOWN_TYPE: "media type",
     ExitCode.DID_NOT_UNDERSTAND_ANSWER: "answer not understood",
+    ExitCode.UNKNOWN_ERROR: "not parsed",
 }
 
 
@@ -79,7 +80,7 @@ class Recorder:
 
     def _put_off(self, batch: FrontierBatch, visit: Visit, not_before_ms: int) -> ExitCode:
         target, code = visit.target, visit.verdict.exit_code
-        self._append(batch, target, visit.response, code, attempt=visit.attempts)
+        self._append(batch, target, visit.response, code, attempt=visit.attempts, message=visit.failure)
         batch.put_off(target.run_id, target.url_id, not_before_ms, int(code), visit.attempts)
         return code
 
@@ -89,7 +90,7 @@ class Recorder:
         if response.status and batch.txn.get(PAGES, target.url_id) is None:
             reason = _SKIP_REASONS.get(code, f"HTTP {response.status}")
             self._not_indexable(batch, visit, code, reason)
-        self._finish(batch, visit, RowState.FAILED, code, message)
+        self._finish(batch, visit, RowState.FAILED, code, message or visit.failure)
         batch.count(target.run_id, "failed")
         restore_variants(batch.txn, target.url_id, target.url)
         return code

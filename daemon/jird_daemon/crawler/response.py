@@ -39,6 +39,7 @@ class Response:
         message: Why it failed.
         is_body_skipped: The body was not read to its end since nobody wants it.
         is_truncated: The body was cut at the request's limit.
+        was_sent: A connection was tried; not when there is no address to connect to.
     """
 
     url: str
@@ -53,6 +54,7 @@ class Response:
     message: str = ""
     is_body_skipped: bool = False
     is_truncated: bool = False
+    was_sent: bool = True
 
     @property
     def end_s(self) -> float:

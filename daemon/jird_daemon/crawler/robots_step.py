@@ -70,7 +70,7 @@ class RobotsStep:
             return
         _log.info("robots.fetch", origin=origin.name, run=lease.run.run_id)
         answers = await self._visitor.fetch_robots(lease)
-        if answers[-1].failure in FLUKES:
+        if answers[-1].failure in FLUKES and answers[-1].was_sent:
             answers += await self._visitor.fetch_robots(lease)
         verdict = judge_robots(answers[-1])
         robots = Robots(

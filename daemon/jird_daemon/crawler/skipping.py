@@ -108,7 +108,7 @@ class SkipStep:
 
     def _due_s(self, lease: Lease) -> float | None:
         run = lease.run.run
-        if not run.recrawl_interval_s or run.force_recrawl or lease.row.attempts:
+        if not run.recrawl_interval_s or run.is_forced or lease.row.attempts:
             return None
         self._frontier.load_validators(lease)
         return due_s(run, lease.fetch_time_s)

@@ -10,9 +10,9 @@ from jird_daemon.crawler.response import Response
 from jird_daemon.crawler.robots_cache import OriginRobots, RobotsCache
 from jird_daemon.crawler.robots_step import RobotsStep
 from jird_daemon.crawler.sitemap_step import SitemapStep
-from jird_daemon.crawler.verdict import judge
+from jird_daemon.crawler.verdict import Verdict, judge
 from jird_daemon.crawler.visit import Visit, target_of
-from jird_daemon.crawler.visitor import Visitor
+from jird_daemon.crawler.visitor import Reading, Visitor
 from jird_daemon.errors import StoreFullError
 from jird_daemon.extract.document import ParsedDocument
 from jird_daemon.frontier.batch import FrontierBatch
@@ -114,7 +114,7 @@ class Visiting:
         self._frontier.load_validators(lease)
         tries = [await self._visitor.fetch_page(lease, resolved)]
         # U53: a fluke is tried again at once, one time; it counts as an attempt.
-        is_fluke = tries[0].failure in FLUKES and lease.row.attempts + 1 < self._max_attempts
+        is_fluke = tries[0].failure in FLUKES and tries[0].was_sent and lease.row.attempts + 1 < self._max_attempts
         if is_fluke and self._frontier.reserve(lease):
             tries.append(await self._visitor.fetch_page(lease, resolved))
         self.requests += len(tries)
@@ -130,9 +130,13 @@ class Visiting:
         if not is_redirect:
             self._frontier.end_request(lease, pace.run, pace.origin)
             self._on_place()
-        document, failure = None, ""
+        reading = Reading(None)
+        not_before_s = pace.origin.next_time_s
         if verdict.exit_code is ExitCode.FILE_INGESTED:
-            document, failure = await self._visitor.parse(lease, response)
+            reading = await self._visitor.parse(lease, response)
+            if reading.is_transient:  # the page is asked for again: its bytes are not kept
+                verdict = Verdict(ExitCode.UNKNOWN_ERROR, is_transient=True)
+                not_before_s = max(not_before_s, self._pacing.retry_time_s(lease.row.attempts + len(tries)))
         is_last = not verdict.is_transient or lease.row.attempts + len(tries) >= self._max_attempts
         visit = Visit(
             target_of(lease),
@@ -140,10 +144,10 @@ class Visiting:
             verdict,
             pace.run,
             pace.origin,
-            None if is_last else round(pace.origin.next_time_s * 1000),
-            document,
-            failure,
-            _canonical_is_allowed(robots, agent.token, document),
+            None if is_last else round(not_before_s * 1000),
+            reading.document,
+            reading.failure,
+            _canonical_is_allowed(robots, agent.token, reading.document),
         )
 
         await self._sitemaps.queue_locations(visit)

@@ -27,6 +27,8 @@ from jird_settings import Settings
 
 # RFC 9309 section 2.3.1.2: at least five redirects are followed for robots.txt, also to other hosts.
 ROBOTS_REDIRECTS_MAX = 5
+# Reason of a parser that fails for want of a worker (extract/pool.py).
+NO_WORKER = "NO_WORKER"
 
 
 class Parser(Protocol):
@@ -47,6 +49,21 @@ class Agent:
     def token(self) -> str:
         """The name by which robots.txt may address us."""
         return self.user_agent.split(" ", 1)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the parser made of a page.
+
+    Attributes:
+        document: None when it has none.
+        failure: Why there is none.
+        is_transient: Nothing is wrong with the page: there was no worker to read it.
+    """
+
+    document: ParsedDocument | None
+    failure: str = ""
+    is_transient: bool = False
 
 
 class Visitor:
@@ -130,21 +147,22 @@ class Visitor:
                 return answers
             url = next_url
 
-    async def parse(self, lease: Lease, response: Response) -> tuple[ParsedDocument | None, str]:
-        """What a page's content is; a document, or None and the reason why the parser has none."""
+    async def parse(self, lease: Lease, response: Response) -> Reading:
+        """What a page's content is."""
         content_type = response.header("content-type")
         kind = media_type_of(content_type)
         is_sitemap = lease.row.kind == RowKind.SITEMAP
         if kind not in READ_TYPES and not is_sitemap:
-            return ParsedDocument(ParseKind.UNKNOWN_TYPE, media_type=kind), ""
+            return Reading(ParsedDocument(ParseKind.UNKNOWN_TYPE, media_type=kind))
         job = ParseJob(
             response.url, response.body, content_type, response.all("x-robots-tag"), response.all("link"),
             self.agent_of(lease).token, is_sitemap,
         )  # fmt: skip
         try:
-            return await self._parser.parse(job), ""
+            return Reading(await self._parser.parse(job))
         except ParserFailedError as error:
-            return None, f"the parser had to be given up: {error.reason}: {error.message}"
+            failure = f"the parser had to be given up: {error.reason}: {error.message}"
+            return Reading(None, failure, is_transient=error.reason == NO_WORKER)
 
     async def close(self) -> None:
         """Break off what runs."""
@@ -183,7 +201,7 @@ class Visitor:
         return await self._fetcher.fetch(request)
 
     def _no_answer(self, url: str, failure: ExitCode, message: str) -> Response:
-        return Response(url, self._clock.now_s(), 0.0, failure=failure, message=message)
+        return Response(url, self._clock.now_s(), 0.0, failure=failure, message=message, was_sent=False)
 
 
 def _location(answer: Response) -> str | None:

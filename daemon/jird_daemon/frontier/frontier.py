@@ -12,6 +12,7 @@ news.
 """
 
 from jird_daemon.clock import Clock
+from jird_daemon.errors import CorruptBlobError
 from jird_daemon.frontier.address_limit import AddressLimit
 from jird_daemon.frontier.batch import BatchEffects
 from jird_daemon.frontier.host_queue import Gate, HostQueue
@@ -19,8 +20,9 @@ from jird_daemon.frontier.lease import ActiveRun, Candidate, Lease, Source
 from jird_daemon.frontier.rules import OriginRules
 from jird_daemon.frontier.runs import RunScope
 from jird_daemon.frontier.window import WAIT_MAX_S, Window
+from jird_daemon.log import get_logger
 from jird_daemon.store.env import Store
-from jird_daemon.store.tables import PAGES, QUEUE, ROWS, URLS, OriginState, Run, RunOrigin, RunState
+from jird_daemon.store.tables import PAGES, QUEUE, ROWS, URLS, OriginState, Page, Run, RunOrigin, RunState
 from jird_daemon.store.txn import Txn
 
 # Rows read ahead of an origin, for each request that it may have in flight.
@@ -29,6 +31,8 @@ READ_AHEAD = 4
 # too, no gap is to be shorter than the delay.
 MARGIN_SHARE = 0.02
 MARGIN_MAX_S = 0.01
+
+_log = get_logger("frontier")
 
 
 class Frontier:
@@ -127,9 +131,22 @@ class Frontier:
         with self._store.read() as txn:
             page = txn.get(PAGES, lease.url_id)
         if page is not None:
-            lease.etag, lease.last_modified = page.etag, page.last_modified
+            # A page whose text is damaged is asked for without conditions: "not modified" would leave it without one.
+            if (page.etag or page.last_modified) and self._has_text(page):
+                lease.etag, lease.last_modified = page.etag, page.last_modified
             lease.was_indexable = page.is_indexable
             lease.fetch_time_s = page.fetch_time_s
+
+    def _has_text(self, page: Page) -> bool:
+        """Whether the text of a page can be read, if it has one."""
+        if not page.text_digest:
+            return True
+        try:
+            self._store.get_blob(page.text_digest)
+        except CorruptBlobError as error:
+            _log.error("page.text_damaged", reason=str(error), then="it is fetched anew")
+            return False
+        return True
 
     def reserve(self, lease: Lease) -> bool:
         """Set one more attempt aside in the run's budget; False when it is spent."""

@@ -41,11 +41,11 @@ class OriginRules:
     def delay(self, host: str, run_delay_ms: int | None) -> DelayRule:
         """The pace for a host within a run.
 
-        A host's own delay_ms comes before the run's and holds against robots.txt: the operator answers for that host.
+        A host's own delay_ms holds against robots.txt: the operator answers for that host. A run may only lengthen it.
         """
         rule = self.of(host).host
         is_adaptive = rule.adaptive is not False
         if rule.delay_ms is not None:
-            return DelayRule(rule.delay_ms / 1000, 0.0, is_adaptive)
+            return DelayRule(max(rule.delay_ms, run_delay_ms or 0) / 1000, 0.0, is_adaptive)
         delay_ms = self._crawl.delay_ms if run_delay_ms is None else run_delay_ms
         return DelayRule(delay_ms / 1000, self._crawl.max_robots_delay_ms / 1000, is_adaptive)

@@ -138,7 +138,7 @@ def start_run(txn: Txn, plan: RunPlan, now_s: float, max_active: int) -> Started
         plan.seeds, RunState.RUNNING, RunReason.NONE, plan.max_depth, plan.max_pages, plan.scope,
         max(max_frontier(plan.max_pages, plan.frontier_cap), len(plan.seeds)), now_s,
         name=plan.name, delay_ms=plan.delay_ms, recrawl_interval_s=plan.recrawl_interval_s,
-        force_recrawl=plan.force_recrawl, round_time_s=now_s,
+        is_forced=plan.force_recrawl, round_time_s=now_s,
     )  # fmt: skip
     txn.put(META, _seeds_key(plan.seeds), run_id)
     txn.put(RUN_RULES, run_id, plan.rules or CrawlRules())
@@ -159,7 +159,7 @@ def end_run(txn: Txn, run_id: int, run: Run, state: RunState, reason: RunReason,
 def begin_round(txn: Txn, run_id: int, run: Run, now_s: float) -> Run:
     """Set a run going again because pages of it are due: the same run, with its whole budget."""
     run = replace(
-        run, state=RunState.RUNNING, reason=RunReason.NONE, end_time_s=None, force_recrawl=False, rounds=run.rounds + 1,
+        run, state=RunState.RUNNING, reason=RunReason.NONE, end_time_s=None, is_forced=False, rounds=run.rounds + 1,
         round_time_s=now_s, round_requests=run.counts.requests,
     )  # fmt: skip
     _put_running(txn, run_id, run)
@@ -263,7 +263,7 @@ def _resumed(run: Run, plan: RunPlan, now_s: float) -> Run:
         delay_ms=plan.delay_ms,
         name=plan.name or run.name,
         recrawl_interval_s=plan.recrawl_interval_s,
-        force_recrawl=plan.force_recrawl,
+        is_forced=plan.force_recrawl,
         round_time_s=run.round_time_s if not spent else now_s,
     )
 

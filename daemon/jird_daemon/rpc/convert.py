@@ -76,6 +76,7 @@ def run_message(run_id: int, run: Run, in_flight: int, next_recrawl_ms: int | No
         next_recrawl_time=None if next_recrawl_ms is None else timestamp(max(next_recrawl_ms, 1) / 1_000),
         round_count=run.rounds,
         round_time=timestamp(run.round_time_s),
+        delay=None if run.delay_ms is None else duration(run.delay_ms),
     )
 
 

@@ -305,7 +305,9 @@ def _put_page(txn: Txn, url_id: int, old: Page | None, new: Page) -> bool:
         _count_document(txn, url_id, 1 if new.is_indexable else -1)
     if (old is None or _searchable(old) is None) and _searchable(new) is None:
         return False
-    if old is not None and _searchable(old) == _searchable(new):
+    # A text that was damaged is in the index without its words.
+    is_mended = new.text_digest in txn.mended_blobs
+    if old is not None and _searchable(old) == _searchable(new) and not is_mended:
         return False
     _step_generation(txn, url_id)
     return True

@@ -218,7 +218,7 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     counts: RunCounts = RunCounts()
     active_s: float = 0.0  # summed at every commit while running
     recrawl_interval_s: int = 0  # age at which its pages are crawled again; 0: never (U110)
-    force_recrawl: bool = False  # the round that runs asks for pages that are not due too
+    is_forced: bool = False  # the round that runs asks for pages that are not due too
     rounds: int = 1  # how often it went through what was due
     round_time_s: float = 0.0  # when the last of them began
     round_requests: int = 0  # counts.requests when it began: the budget is for each round

@@ -43,6 +43,7 @@ class Txn:
         self._counts_changed = False
         self.recent_urls = recent_urls or RecentUrls()
         self.shared_generation: int | None = None  # see pages.one_generation
+        self.mended_blobs: set[bytes] = set()  # that were damaged, and were written again in this transaction
         self.new_urls: dict[str, int] = {}  # met in this transaction; remembered when it has committed
 
     def get(self, table: Table[K, V], key: K) -> V | None:
@@ -117,6 +118,8 @@ class Txn:
         old = self.get(BLOBS, digest)
         if old is not None and self._is_readable(digest, old):
             return digest
+        if old is not None:
+            self.mended_blobs.add(digest)
         self._append(digest, data, old)
         return digest
 

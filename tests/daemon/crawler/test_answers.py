@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from jird_daemon.outcome import ExitCode
+from jird_daemon.store.pages import INDEX_GENERATION
 from jird_daemon.store.tables import RowState, RunState
 from testkit.crawling import crawling, html, site
 from testkit.origin import Exchange, Origin, Reply, Route
@@ -242,3 +243,42 @@ def _in_turn(answers: list[Reply]) -> Route:
         await exchange.send(next(rest))
 
     return answer
+
+
+@pytest.mark.parametrize("times", [1, 3])
+async def test_a_page_that_found_no_worker_is_asked_for_again(origin: Origin, tmp_path: Path, times: int) -> None:
+    """J149, J150: nothing is wrong with the page; its attempts are those of any URL, its last good version stays."""
+    site(origin, {"/": ()})
+    async with crawling(origin, tmp_path) as crawl:
+        await crawl.run("/")
+        crawl.parser.busy = times
+        run = await crawl.run("/")
+        codes = crawl.exit_codes("/")[1:]
+        assert "NO_WORKER" in crawl.log("/")[1].message
+        assert crawl.indexed() == {origin.url("/"): "Page /"}
+    if times == 1:
+        assert codes == [ExitCode.UNKNOWN_ERROR, ExitCode.FILE_INGESTED]
+        assert (run.counts.requests, run.counts.ingested) == (2, 1)
+    else:
+        assert codes == [ExitCode.UNKNOWN_ERROR] * 3
+        assert (run.state, run.counts.failed) == (RunState.COMPLETED, 1)
+
+
+async def test_a_page_whose_text_is_damaged_is_fetched_anew(origin: Origin, tmp_path: Path) -> None:
+    """J171, J14: asked for without validators, so that "not modified" does not leave it without its text for ever."""
+    origin.add("/", Reply.html(html("Home", body="words"), ("ETag", '"1"')))
+    async with crawling(origin, tmp_path) as crawl:
+        await crawl.run("/")
+        (volume,) = (tmp_path / "state" / "blobs").iterdir()
+        volume.write_bytes(bytes(byte ^ 255 for byte in volume.read_bytes()))
+        with crawl.store.read() as txn:
+            before = txn.number(INDEX_GENERATION)
+        await crawl.run("/")
+        page = crawl.page("/")
+        assert page is not None
+        assert crawl.store.get_blob(page.text_digest)
+        with crawl.store.read() as txn:
+            assert txn.number(INDEX_GENERATION) > before, "the index has the page without its words"
+        await crawl.run("/")
+    conditions = [access.headers.get("if-none-match") for access in origin.log.entries(path="/")]
+    assert conditions == [None, None, '"1"']

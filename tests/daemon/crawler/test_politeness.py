@@ -3,7 +3,9 @@
 import asyncio
 from pathlib import Path
 
+from jird_daemon.frontier.rules import OriginRules
 from jird_daemon.store.tables import ORIGIN_STATES, RUN_ORIGINS, RunState
+from jird_settings import Crawl, HostRule
 from testkit.crawling import crawling, site
 from testkit.origin import Exchange, Origin, Reply
 
@@ -137,3 +139,11 @@ async def test_deadlines_survive_a_restart(origin: Origin, tmp_path: Path) -> No
         run = await crawl.ended(run_id)
     assert run.state == RunState.COMPLETED
     assert min(origin.log.gaps_s("fault.test")) >= 0.4 - TOLERANCE_S
+
+
+def test_a_runs_delay_lengthens_a_hosts_own_and_never_shortens_it() -> None:
+    """J57: what a person asks for is not lost in [[hosts]], and the operator's least delay holds."""
+    rules = OriginRules(Crawl(delay_ms=500), (HostRule(match="own.test", delay_ms=200),))
+    found = [rules.delay("own.test", delay_ms).minimum_s for delay_ms in (None, 1_000, 50)]
+    assert found == [0.2, 1.0, 0.2]
+    assert rules.delay("other.test", 50).minimum_s == 0.05

@@ -146,3 +146,14 @@ async def test_only_the_hot_policies_are_in_memory(
         assert crawl.crawler.activity().robots_cached == 2
     assert len(origin.log.entries(path="/robots.txt")) == 5
     assert len(origin.log.entries()) == 20
+
+
+async def test_a_name_that_does_not_exist_is_logged_once_an_attempt(origin: Origin, tmp_path: Path) -> None:
+    """U53: nothing was sent, so nothing can have been a fluke; a connection that fails is tried a second time."""
+    settings = {"network": {"resolve": {"refused.test": "127.0.1.99"}, "allow_private": ["127.0.0.0/8"]}}
+    async with crawling(origin, tmp_path, settings) as crawl:
+        for host, entries in (("no-such-name.invalid-host.test", 1), ("refused.test", 2)):
+            run_id = await crawl.start(f"https://{host}:{origin.port}/")
+            await crawl.until(lambda run_id=run_id: crawl.get_run(run_id).counts.waiting == 1)  # type: ignore[misc]
+            await crawl.crawler.runs.stop(run_id)
+            assert len(crawl.log("/robots.txt", host=host)) == entries
