@@ -71,6 +71,11 @@ GAUGES: tuple[Reading, ...] = (
     ("jird_crawler_retry_max_ms", "Longest delay of a retry.", lambda s: s.limits.get("crawl_retry_max_ms", 0)),
     ("jird_crawl_frontier_queued", "Rows that wait, in running runs.", lambda s: _runs(s, "queued_count")),
     ("jird_crawl_frontier_waiting", "Rows that wait for a retry.", lambda s: _runs(s, "waiting_count")),
+    (
+        "jird_crawl_max_frontier",
+        "Ceilings on the rows of running runs.",
+        lambda s: sum(run.max_frontier for run in s.crawler.runs),
+    ),
     ("jird_crawl_frontier_dropped", "Discoveries dropped at the ceiling.", lambda s: _runs(s, "dropped_count")),
     ("jird_crawl_requests", "Page requests of running runs.", lambda s: _runs(s, "request_count")),
     ("jird_crawl_not_modified", "Documents confirmed unchanged.", lambda s: _runs(s, "unchanged_count")),

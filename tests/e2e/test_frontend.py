@@ -1,5 +1,6 @@
 """The frontend and jirdctl in front of the real daemon: crawl, search through HTTP, administer, lose the daemon."""
 
+import functools
 import json
 import subprocess
 import sys
@@ -39,6 +40,7 @@ class Site:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("site")
     with Origin(folder / "origin") as origin:
+        origin.add_host("file.fault.test")
         links = "".join(f"<a href='/burrow/{number}'>burrow {number}</a> " for number in range(PAGES))
         origin.add("/", Reply.html(f"<html lang=en><title>All burrows</title><body>{links}"))
         for number in range(PAGES):
@@ -154,6 +156,33 @@ def test_budget_that_ends_a_crawl_is_told(site: Site) -> None:
     done = site.ctl("crawl", "start", site.origin.url("/burrow/1"), site.origin.url("/"), "--max-pages", "1", "--wait")
     assert done.returncode == 3, (done.stdout, done.stderr)
     assert "budget" in done.stdout
+
+
+def test_a_crawl_file_from_terminal_to_search(site: Site, tmp_path: Path) -> None:
+    """U5, U113, U114, U110, J120: policies, sitemap and schedule, through confined workers; `debug url` explains."""
+    host = "file.fault.test"
+    at = functools.partial(site.origin.url, host=host)
+    site.origin.set_robots(Reply.text(f"Sitemap: {at('/map.xml')}\n"), host=host)
+    entries = "".join(f"<url><loc>{at(path)}</loc></url>" for path in ("/mapped", "/issues/1", "/list?page=2&x=1"))
+    site.origin.add("/map.xml", Reply(body=f"<urlset>{entries}</urlset>".encode()), host=host)
+    for path in ("/", "/mapped"):
+        site.origin.add(path, Reply.html(f"<title>{path}</title><p>hoopoes at {path}"), host=host)
+    path = tmp_path / "crawl.toml"
+    path.write_text(
+        f'name = "hoopoes"\nseeds = ["{at("/")}"]\nrecrawl_interval = "4 weeks"\n'
+        '[[do_not_crawl]]\nreason = "the tracker"\nif.url.path.has_prefix = "/issues"\n'
+        '[[url_query_paramters]]\nif = "always"\nallow = ["page"]\n'
+    )
+    done = site.ctl("crawl", "start", "--file", str(path), "--wait", "--json")
+    assert done.returncode == 0, done.stderr
+    run = json.loads(done.stdout)
+    assert (run["counts"]["ingested_count"], run["counts"]["sitemap_count"]) == (2, 1)
+    assert run["next_recrawl_time"]
+    wait_until(lambda: site.get("/api/search", q="hoopoes")["match_count"] == 2, "what the sitemap named is found")
+    for url, rule in ((at("/issues/1"), "do_not_crawl"), (at("/list?page=2&x=1"), "query")):
+        done = site.ctl("debug", "url", url, "--run", str(run["run_id"]), "--json")
+        assert json.loads(done.stdout)["deciding"]["rule"] == rule
+    assert site.ctl("crawl", "stop", str(run["run_id"])).returncode == 0
 
 
 def test_frontend_outlasts_its_daemon(site: Site, tmp_path: Path) -> None:

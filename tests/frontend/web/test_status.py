@@ -70,7 +70,7 @@ def test_ready_names_generation_and_engine(http: httpx.Client, daemon: FakeDaemo
 
 
 def test_metrics_are_fixed_gauges_with_our_prefix(http: httpx.Client) -> None:
-    """J87, J88, J127."""
+    """J87, J88, J127, J130."""
     answer = http.get("/metrics")
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain; version=")
@@ -82,7 +82,8 @@ def test_metrics_are_fixed_gauges_with_our_prefix(http: httpx.Client) -> None:
         "jird_index_generation": 17, "jird_index_segments": 5, "jird_index_overlay_documents": 120,
         "jird_index_dirty": 1, "jird_index_compaction_running": 1, "jird_crawler_running": 1,
         "jird_crawler_workers": 2, "jird_crawl_frontier_queued": 30, "jird_crawl_not_modified": 0,
-        "jird_crawl_sitemaps": 2, "jird_robots_cache_origins": 3, "jird_host_deadlines": 11,
+        "jird_crawl_max_frontier": 1_000_000, "jird_crawl_sitemaps": 2,
+        "jird_robots_cache_origins": 3, "jird_host_deadlines": 11,
     }  # fmt: skip
     assert {name: float(values[name]) for name in expected} == expected
     labelled = [name for name in values if "{" in name and not name.startswith("jird_search_seconds_bucket")]
