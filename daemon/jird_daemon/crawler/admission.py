@@ -64,6 +64,10 @@ class Question:
     now_s: float = 0.0
 
 
+def _always(_: str) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One named rule.
@@ -74,6 +78,8 @@ class Rule:
         of_origin: Depends on the origin and the place where it is named alone.
         at_discovery: What it refuses does not enter the frontier.
         exit_code: Of what is refused in its turn.
+        concerns: A cheap look at a URL: where it says False, the rule has nothing against it. A page has hundreds of
+            links, and few need a closer look.
     """
 
     name: str
@@ -81,6 +87,7 @@ class Rule:
     of_origin: bool = False
     at_discovery: bool = False
     exit_code: ExitCode = ExitCode.BLOCKED_URL_BY_LOCAL_POLICY
+    concerns: Callable[[str], bool] = _always
 
 
 @dataclass(slots=True)
@@ -110,12 +117,17 @@ class Admission:
         """
         return RunAdmission(
             (
-                Rule("length", _check_length, at_discovery=True),
+                Rule("length", _check_length, at_discovery=True, concerns=_is_long),
                 Rule("address", lambda asked: self._origin_refusal(asked.origin), of_origin=True, at_discovery=True),
                 Rule("scope", lambda asked: _check_scope(scope, asked), of_origin=True, at_discovery=True),
                 Rule("depth", lambda asked: _check_depth(max_depth, asked)),
                 Rule("do_not_crawl", _DoNotCrawl(rules.do_not_crawl)),
-                Rule("query", _QueryRule(rules, rules.query_urls or self._crawl.query_urls), at_discovery=True),
+                Rule(
+                    "query",
+                    _QueryRule(rules, rules.query_urls or self._crawl.query_urls),
+                    at_discovery=True,
+                    concerns=_has_query,
+                ),
                 Rule("skip_url_patterns", _skip_rule(self._skip, "crawl.skip_url_patterns")),
                 Rule(
                     "run_skip_patterns", _skip_rule(_any_of(rules.skip_url_patterns), "the crawl's skip_url_patterns")
@@ -165,13 +177,6 @@ class RunAdmission:
         """What each rule says, in order."""
         return [(rule, rule.check(asked)) for rule in self.rules]
 
-    def refuse_discovery(self, asked: Question) -> tuple[Rule, Refusal] | None:
-        """As refuse, of the rules that keep a URL out of the frontier."""
-        for rule in self.rules:
-            if rule.at_discovery and (refusal := rule.check(asked)) is not None:
-                return rule, refusal
-        return None
-
     def select(self, from_origin: str, urls: Iterable[str], depth: int) -> Selection:
         """Keep the URLs that a run may discover on a page.
 
@@ -184,10 +189,14 @@ class RunAdmission:
         found = Selection()
         for url in urls:
             origin = origin_of(url)
-            asked = Question(url, origin, from_origin, depth)
             if origin not in verdicts:
-                verdicts[origin] = _first(self._origin_rules, asked)
-            refusing = verdicts[origin] or _first(self._url_rules, asked)
+                verdicts[origin] = _first(self._origin_rules, Question(url, origin, from_origin, depth))
+            refusing = verdicts[origin]
+            if refusing is None:
+                for rule in self._url_rules:
+                    if rule.concerns(url) and rule.check(Question(url, origin, from_origin, depth)) is not None:
+                        refusing = rule
+                        break
             if refusing is None:
                 found.urls.append(url)
             else:
@@ -225,6 +234,14 @@ def due_s(run: Run, fetch_time_s: float | None) -> float | None:
 
 
 # -- the rules ----------------------------------------------------------------------------------------------------
+
+
+def _is_long(url: str) -> bool:
+    return len(url) > URL_CHARS_MAX
+
+
+def _has_query(url: str) -> bool:
+    return "?" in url
 
 
 def _check_length(asked: Question) -> Refusal | None:
