@@ -37,7 +37,10 @@ NOT_SHIPPED = shutil.ignore_patterns("__pycache__", "*.c", "*.o", "tests", "*.eg
 SOURCES = (".c", ".cpp", ".h", ".pxd", ".pxi", ".pyi", ".pyx")
 PIP_NOTES = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 UNITS = ("jird.service", "jird-web.service")
-DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "LICENSE", "docs/configuration.md", "docs/nginx.conf")
+DOCUMENTS = (
+    "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "LICENSE", "docs/configuration.md", "docs/crawling.md",
+    "docs/nginx.conf", "examples/crawl.toml",
+)  # fmt: skip
 
 
 class Layout:

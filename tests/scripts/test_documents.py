@@ -12,7 +12,8 @@ LINK = re.compile(r"\]\(([\w./-]+)\)")
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "ARCHITECTURE.md", "docs/frontend.md", "docs/storage.md", "docs/analysis.md"]
+    "name",
+    ["README.md", "ARCHITECTURE.md", "docs/frontend.md", "docs/storage.md", "docs/analysis.md", "docs/crawling.md"],
 )
 def test_every_file_that_a_document_names_exists(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
