@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "qix_length.h"
+
 /* How many blocks of another list may be looked at for the bound of one block of the rarest. */
 #define BOUND_BLOCKS_MAX 16u
 #define FIRST_BLOCKS 8u
@@ -162,6 +164,36 @@ static void rewind_all(qix_and *a)
         qix_cursor_rewind(&run->cursors[node]);
 }
 
+/* Highest score of what is asked by seeking, in any document; negative if nothing can match. */
+static double sought_bound(qix_and *a)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < a->child_count; i++)
+        if (a->children[i].unit == QIX_NO_UNIT && !a->children[i].is_excluded) {
+            double bound = qix_bound(&a->s->run, a->children[i].node, 0, a->s->run.segment->info.doc_count - 1);
+            if (bound < 0.0)
+                return QIX_NO_MATCH;
+            sum += bound;
+        }
+    return sum;
+}
+
+/* The same from what is known of whole lists, but for the rarest; this does not move them. */
+static double rough_bound(qix_and *a, uint32_t block)
+{
+    double sum = 0.0;
+    for (uint32_t u = 0; u < a->unit_count; u++) {
+        const qix_and_unit *unit = &a->units[u];
+        double lowest = 1.0;
+        for (uint32_t i = unit->first; i < unit->first + unit->count; i++) {
+            double norm = i == a->order[0] ? qix_probe_norm(&a->s->run, &a->lists[i].probe, block) : a->lists[i].norm;
+            lowest = norm < lowest ? norm : lowest;
+        }
+        sum += unit->factor * lowest;
+    }
+    return sum;
+}
+
 static double bound_of(qix_and *a, uint32_t block)
 {
     uint32_t lo, hi;
@@ -206,8 +238,11 @@ static uint32_t pick_first(const double *bounds, uint32_t count, uint32_t ret_bl
 static void walk_by_bound(qix_and *a, double *bounds, uint32_t count)
 {
     uint32_t first[FIRST_BLOCKS];
+    double sought = sought_bound(a);
     for (uint32_t block = 0; block < count; block++)
-        bounds[block] = bound_of(a, block);
+        bounds[block] = rough_bound(a, block) + sought;
+    if (sought < 0.0)
+        return;
     uint32_t picked = pick_first(bounds, count, first);
     for (uint32_t i = 0; i < picked; i++) {
         rewind_all(a);
@@ -242,6 +277,14 @@ static void plan_and_walk(qix_and *a)
         walk_blocks(a);
 }
 
+/* K is linear in the length. */
+static void set_curve(qix_and *a)
+{
+    const double *norm_k = a->s->run.ranker->norm_k;
+    a->curve[0] = (float)norm_k[0];
+    a->curve[1] = (float)((norm_k[255] - norm_k[0]) / qix_length_decode(255));
+}
+
 static void count_lists(const qix_query *query, uint32_t *ret_lists, uint32_t *ret_units)
 {
     bool is_and = query->nodes[0].kind == QIX_NODE_AND;
@@ -274,6 +317,7 @@ void qix_walk_and(qix_search_state *s)
         a->lists = list;
         a->units = unit;
         a->list_count = a->unit_count = a->child_count = 0;
+        set_curve(a);
         plan_and_walk(a);
     } else {
         qix_run_fail(&s->run, qix_no_memory(s->run.fault));

@@ -35,9 +35,16 @@ typedef struct {
     uint32_t first, count;            /* its lists */
     uint32_t low_offset, high_offset; /* of its words */
     double bound;                     /* of any document of the block at hand */
-    double bounds[QIX_BLOCK]; /* of each candidate, if is_placed */
-    uint32_t tfs[QIX_BLOCK];  /* lowest frequency found so far, if is_placed */
+    float bounds[QIX_BLOCK];          /* of each candidate, if is_placed */
+    uint32_t tfs[QIX_BLOCK];          /* lowest frequency found so far, if is_placed */
 } qix_and_unit;
+
+/* Ascending (candidate, place), and where each candidate's are. */
+typedef struct {
+    uint32_t count;
+    uint32_t starts[QIX_BLOCK], ends[QIX_BLOCK];
+    uint32_t keys[QIX_AND_PLACES_MAX + QIX_BLOCK];
+} qix_and_keys;
 
 /* A child of the root, in the order of the query. */
 typedef struct {
@@ -57,16 +64,28 @@ typedef struct {
     qix_and_child children[QIX_QUERY_NODES_MAX];
     uint32_t child_count;
 
-    double sums[QIX_BLOCK]; /* highest score that each can have */
+    float sums[QIX_BLOCK]; /* highest score that each can have */
+    float floor;           /* below it, none can enter; low enough for how floats round */
+    float curve[2];        /* K of a length is curve[0] + curve[1] * length, rounded */
     uint8_t codes[QIX_BLOCK];
     uint8_t live[QIX_BLOCK]; /* ascending */
     uint32_t live_count;
-    bool is_bounded;                     /* the heap is full, so that bounds are kept */
-    uint32_t places[QIX_AND_PLACES_MAX]; /* where a phrase may begin */
+    bool is_bounded; /* the heap is full, so that bounds are kept */
+    qix_and_keys keys[2];
+    uint32_t places[QIX_AND_PLACES_MAX]; /* of one candidate: where a phrase may begin */
 } qix_and;
 
 /* Offer the documents of a block of the first list that match and can enter. `bound` is of any of them. */
 void qix_and_offer_block(qix_and *a, uint32_t block, double bound);
+
+/* Count a placed unit in the live candidates, and drop those that it is not in; false on a fault. */
+bool qix_and_count(qix_and *a, qix_and_unit *unit);
+
+/* The sum of two weighted frequencies. */
+static inline uint32_t qix_add_tf(uint32_t tf, uint32_t weight)
+{
+    return tf > UINT32_MAX - weight ? UINT32_MAX : tf + weight;
+}
 
 /* Frequency of a placed unit in candidate `slot`, from the word that is there least; 0 also on a fault. */
 uint32_t qix_and_phrase_tf(qix_and *a, const qix_and_unit *unit, uint32_t slot, uint32_t docid);

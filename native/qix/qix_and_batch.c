@@ -5,14 +5,18 @@
  * and frequencies are read one by one. */
 #include "qix_and.h"
 
-/* Above this part of 1, rounding could matter; candidates are then looked at one by one. */
-#define NEEDED_PART_MAX 0.999999
-#define NEEDED_SLACK (1.0 - 1e-9)
+#include <math.h>
 
-/* Whether a score that is at most `sum` may enter. Sums were made in another order than scores, hence the slack. */
-static bool may_enter(const qix_and *a, double sum)
+#include "qix_kernels.h"
+
+/* Sums of floats that are at most a block's bound err by far less than this part of it. */
+#define FLOAT_SLACK 1e-5
+/* Frequencies from here on are no floats. */
+#define TF_LIMIT (1u << 24)
+
+static bool may_enter(const qix_and *a, float sum)
 {
-    return sum * QIX_BOUND_SLACK >= a->s->heap.threshold;
+    return sum >= a->floor;
 }
 
 static qix_and_unit *unit_of(qix_and *a, const qix_and_list *list)
@@ -20,31 +24,36 @@ static qix_and_unit *unit_of(qix_and *a, const qix_and_list *list)
     return list->unit == QIX_NO_UNIT ? NULL : &a->units[list->unit];
 }
 
-/* How often the first list's term must be in a document for the document to enter, for each unit of its K. A frequency
- * part tf / (tf + K) is at least n where tf >= K * n / (1 - n). 0 keeps all. */
-static double needed_ratio(const qix_and *a, const qix_and_unit *unit, double bound)
+static double norm_of(const qix_and *a, uint32_t tf, uint32_t slot)
 {
-    if (!a->is_bounded || !unit || !(unit->factor > 0.0))
-        return 0.0;
-    double part = (a->s->heap.threshold / QIX_BOUND_SLACK - (bound - unit->bound)) / unit->factor;
-    if (part <= 0.0 || part > NEEDED_PART_MAX)
-        return 0.0;
-    return part / (1.0 - part) * NEEDED_SLACK;
+    return tf / (tf + a->s->run.ranker->norm_k[a->codes[slot]]);
+}
+
+static void list_live(qix_and *a, uint64_t mask, uint32_t first)
+{
+    for (; mask; mask &= mask - 1)
+        a->live[a->live_count++] = (uint8_t)(first + (uint32_t)__builtin_ctzll(mask));
 }
 
 /* Keep what can enter by the first list alone, whose documents are not decoded for that. */
 static void sift_first(qix_and *a, const qix_and_list *list, const qix_and_unit *unit, double bound)
 {
-    const double *norm_k = a->s->run.ranker->norm_k;
     const qix_block *block = &list->probe.block;
-    uint32_t count = block->count, left = 0;
-    double ratio = needed_ratio(a, unit, bound);
-    for (uint32_t i = 0; i < count; i++) {
-        a->live[left] = (uint8_t)i;
-        left += ratio == 0.0 || block->tfs[i] >= norm_k[block->codes[i]] * ratio;
+    uint64_t mask[2] = {UINT64_MAX, UINT64_MAX};
+    if (unit && block->any_tf < TF_LIMIT)
+        qix_kernels()->bound_postings(block->tfs, block->codes, a->curve, (float)unit->factor,
+                                      (float)(bound - unit->bound), a->floor, a->sums, mask);
+    else
+        for (uint32_t i = 0; i < QIX_BLOCK; i++)
+            a->sums[i] = (float)bound;
+    if (block->count < QIX_BLOCK) {
+        mask[0] &= block->count < 64 ? (UINT64_C(1) << block->count) - 1 : UINT64_MAX;
+        mask[1] &= block->count < 64 ? 0 : (UINT64_C(1) << (block->count - 64)) - 1;
     }
-    a->s->is_exact = a->s->is_exact && left == count;
-    a->live_count = left;
+    a->live_count = 0;
+    list_live(a, mask[0], 0);
+    list_live(a, mask[1], 64);
+    a->s->is_exact = a->s->is_exact && a->live_count == block->count;
 }
 
 static void drop_deleted(qix_and *a, const uint32_t *docids)
@@ -61,8 +70,6 @@ static void drop_deleted(qix_and *a, const uint32_t *docids)
 static void drop_low(qix_and *a)
 {
     uint32_t left = 0;
-    if (!a->is_bounded)
-        return;
     for (uint32_t i = 0; i < a->live_count; i++) {
         a->live[left] = a->live[i];
         left += may_enter(a, a->sums[a->live[i]]);
@@ -74,25 +81,23 @@ static void drop_low(qix_and *a)
 /* Put a list's frequencies of the candidates in place of their bounds. */
 static void note_tfs(qix_and *a, const qix_and_list *list, const qix_and_unit *unit)
 {
-    const qix_ranker *ranker = a->s->run.ranker;
     for (uint32_t i = 0; i < a->live_count; i++) {
         uint32_t slot = a->live[i];
-        a->sums[slot] += unit->factor * qix_norm(ranker, list->tfs[slot], a->codes[slot]) - unit->bound;
+        a->sums[slot] += (float)(unit->factor * norm_of(a, list->tfs[slot], slot) - unit->bound);
     }
 }
 
 /* A phrase is nowhere more frequent than its rarest word. */
 static void note_lowest_tfs(qix_and *a, const qix_and_list *list, qix_and_unit *unit)
 {
-    const qix_ranker *ranker = a->s->run.ranker;
     for (uint32_t i = 0; i < a->live_count; i++) {
         uint32_t slot = a->live[i], tf = list->tfs[slot];
         if (tf >= unit->tfs[slot])
             continue;
-        double before = unit->bounds[slot];
+        float bound = (float)(unit->factor * norm_of(a, tf, slot));
+        a->sums[slot] += bound - unit->bounds[slot];
         unit->tfs[slot] = tf;
-        unit->bounds[slot] = unit->factor * qix_norm(ranker, tf, a->codes[slot]);
-        a->sums[slot] += unit->bounds[slot] - before;
+        unit->bounds[slot] = bound;
     }
 }
 
@@ -107,14 +112,16 @@ static void note(qix_and *a, const qix_and_list *list, qix_and_unit *unit)
     drop_low(a);
 }
 
-/* What is known of phrases before their lists say more. */
-static void begin_placed(qix_and *a)
+/* What is known of phrases by the first list alone. */
+static void begin_placed(qix_and *a, const qix_and_list *first)
 {
     for (uint32_t u = 0; u < a->unit_count; u++) {
         qix_and_unit *unit = &a->units[u];
+        bool has_tf = first->unit == u;
         for (uint32_t i = 0; unit->is_placed && i < a->live_count; i++) {
-            unit->tfs[a->live[i]] = UINT32_MAX;
-            unit->bounds[a->live[i]] = unit->bound;
+            uint32_t slot = a->live[i], tf = first->probe.block.tfs[slot];
+            unit->tfs[slot] = has_tf ? tf : UINT32_MAX;
+            unit->bounds[slot] = (float)(has_tf ? unit->factor * norm_of(a, tf, slot) : unit->bound);
         }
     }
 }
@@ -122,29 +129,28 @@ static void begin_placed(qix_and *a)
 /* The first list has every candidate. */
 static bool begin(qix_and *a, uint32_t index, double bound)
 {
+    qix_run *run = &a->s->run;
     qix_and_list *list = &a->lists[a->order[0]];
-    qix_and_unit *unit = unit_of(a, list);
     const qix_block *block = &list->probe.block;
-    a->is_bounded = a->s->heap.threshold > 0.0;
-    if (!qix_probe_fill(&a->s->run, &list->probe, index))
+    double threshold = a->s->heap.threshold;
+    a->floor = threshold > 0.0 ? (float)(threshold - FLOAT_SLACK * bound) : -INFINITY;
+    if (!qix_probe_fill(run, &list->probe, index))
         return false;
-    sift_first(a, list, unit, bound);
+    sift_first(a, list, unit_of(a, list), bound);
     if (a->live_count == 0)
         return true;
-    if (!qix_probe_docids(&a->s->run, &list->probe, index))
+    if (!qix_probe_docids(run, &list->probe, index))
         return false;
     if (a->s->tombstones)
         drop_deleted(a, block->docids);
     for (uint32_t i = 0; i < a->live_count; i++) {
         uint32_t slot = a->live[i];
-        a->sums[slot] = bound;
         a->codes[slot] = (uint8_t)block->codes[slot];
         list->tfs[slot] = block->tfs[slot];
         list->blocks[slot] = index;
         list->at[slot] = (uint8_t)slot;
     }
-    begin_placed(a);
-    note(a, list, unit);
+    begin_placed(a, list);
     return true;
 }
 
@@ -153,8 +159,8 @@ static bool begin(qix_and *a, uint32_t index, double bound)
 static uint32_t keep_promising(qix_and *a, const qix_and_unit *unit, double norm, uint32_t from, uint32_t to,
                                uint32_t kept)
 {
-    double bound = unit ? unit->factor * norm : 0.0;
-    bool is_lower = unit && bound < unit->bound;
+    float bound = unit ? (float)(unit->factor * norm) : 0.0f;
+    bool is_lower = unit && bound < (float)unit->bound;
     for (uint32_t i = from; i < to; i++) {
         uint32_t slot = a->live[i];
         a->live[kept] = (uint8_t)slot;
@@ -162,7 +168,7 @@ static uint32_t keep_promising(qix_and *a, const qix_and_unit *unit, double norm
             kept++;
             continue;
         }
-        double now = unit->is_placed ? unit->bounds[slot] : unit->bound;
+        float now = unit->is_placed ? unit->bounds[slot] : (float)unit->bound;
         kept += bound >= now || may_enter(a, a->sums[slot] - now + bound);
     }
     return kept;
@@ -235,7 +241,7 @@ static uint32_t make_groups(qix_and *a, qix_and_list *list, const uint32_t *doci
         if (block == of->block_count)
             break;
         to = end_of_block(a, of, block, docids, from);
-        double norm = unit && a->is_bounded ? qix_probe_norm(&a->s->run, probe, block) : 1.0;
+        double norm = unit && a->floor > 0.0f ? qix_probe_norm(&a->s->run, probe, block) : 1.0;
         uint32_t end = keep_promising(a, unit, norm, from, to, kept);
         a->s->is_exact = a->s->is_exact && end - kept == to - from;
         if (end > kept) {
@@ -267,20 +273,6 @@ static bool narrow(qix_and *a, qix_and_list *list)
 }
 
 /* ---- survivors ---- */
-
-/* Count phrases; false if one is nowhere. */
-static bool place(qix_and *a, uint32_t slot, uint32_t docid)
-{
-    for (uint32_t u = 0; u < a->unit_count; u++) {
-        qix_and_unit *unit = &a->units[u];
-        if (!unit->is_placed)
-            continue;
-        unit->tfs[slot] = qix_and_phrase_tf(a, unit, slot, docid);
-        if (unit->tfs[slot] == 0)
-            return false;
-    }
-    return true;
-}
 
 static bool passes(qix_and *a, uint32_t docid)
 {
@@ -320,11 +312,7 @@ static void offer_live(qix_and *a)
         __builtin_prefetch(a->s->run.segment->section[QIX_PAGE_IDS] + 8 * (uint64_t)docids[a->live[i]]);
     for (uint32_t i = 0; i < a->live_count && !a->s->run.status; i++) {
         uint32_t slot = a->live[i];
-        if (a->is_bounded && !may_enter(a, a->sums[slot])) {
-            a->s->is_exact = false;
-            continue;
-        }
-        if (!passes(a, docids[slot]) || !place(a, slot, docids[slot]))
+        if (!passes(a, docids[slot]))
             continue;
         a->s->match_count++;
         qix_offer(a->s, docids[slot], score(a, slot));
@@ -337,6 +325,9 @@ void qix_and_offer_block(qix_and *a, uint32_t block, double bound)
         return;
     for (uint32_t i = 1; i < a->list_count && a->live_count > 0; i++)
         if (!narrow(a, &a->lists[a->order[i]]))
+            return;
+    for (uint32_t u = 0; u < a->unit_count && a->live_count > 0; u++)
+        if (a->units[u].is_placed && !qix_and_count(a, &a->units[u]))
             return;
     offer_live(a);
 }

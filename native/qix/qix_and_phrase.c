@@ -1,5 +1,6 @@
-/* How often a phrase, or a word in some fields, is in a candidate: from the word that is there least, whose places the
- * others must confirm. Their positions are unpacked 128 at a time, as far as a place is left. */
+/* How often a phrase, or a word in some fields, is in one candidate, where a word has too many places for qix_and_keys.c:
+ * from the word that is there least, whose places the others must confirm. Their positions are unpacked 128 at a time, as
+ * far as a place is left. */
 #include "qix_and.h"
 
 /* The index of the first value >= wanted, or of the last one. */
@@ -47,11 +48,6 @@ static uint32_t keep_places(qix_and *a, qix_and_list *list, uint32_t slot, uint3
     return kept;
 }
 
-static uint32_t add_tf(uint32_t tf, uint32_t weight)
-{
-    return tf > UINT32_MAX - weight ? UINT32_MAX : tf + weight;
-}
-
 /* Weighted number of places; words in two fields are no phrase. */
 static uint32_t weigh(qix_and *a, const qix_and_unit *unit, uint32_t count)
 {
@@ -65,7 +61,7 @@ static uint32_t weigh(qix_and *a, const qix_and_unit *unit, uint32_t count)
         }
         if (field == qix_position_field(a->places[i] + unit->high_offset) &&
             (unit->fields == 0 || unit->fields >> field & 1))
-            tf = add_tf(tf, a->s->run.segment->info.field_weights[field]);
+            tf = qix_add_tf(tf, a->s->run.segment->info.field_weights[field]);
     }
     return tf;
 }

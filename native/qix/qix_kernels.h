@@ -33,6 +33,10 @@ typedef struct {
      * marks zeros again. `count` is a multiple of 8 * QIX_MARK_DOCS. Gives how many; ret_touched: how many are above 0. */
     uint32_t (*sweep_window)(float *window, uint8_t *marks, uint32_t count, uint32_t first, float least,
                              uint32_t *ret_docids, float *ret_scores, uint32_t *ret_touched);
+    /* Set bit i of ret_mask where rest + weight * tf / (tf + K) of posting i, which goes to ret_sums, is at least
+     * `least`. K is curve[0] + curve[1] * length. No tf is above 2^24, no code above 255. */
+    void (*bound_postings)(const uint32_t tfs[QIX_BLOCK], const uint32_t codes[QIX_BLOCK], const float curve[2],
+                           float weight, float rest, float least, float ret_sums[QIX_BLOCK], uint64_t ret_mask[2]);
 } qix_kernel_table;
 
 #define QIX_MARK_DOCS 16u

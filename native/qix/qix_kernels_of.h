@@ -1,5 +1,6 @@
 /* The source of a kernel table; the file that includes it says for which machine, and the table's name. */
 #include "qix_kernels.h"
+#include "qix_length.h"
 #include "qix_reader.h"
 
 #define LANES 4u
@@ -160,6 +161,43 @@ QIX_TARGET static inline void compare_marked(const float *scores, float least, u
 }
 #endif
 
+typedef int32_t wide __attribute__((vector_size(32)));
+typedef float wide_floats __attribute__((vector_size(32)));
+#define WIDE 8u
+
+/* The lengths that codes stand for (qix_length.h), by shifts alone. */
+QIX_TARGET static inline void decode_lengths(wide *codes)
+{
+    const wide zero = {0};
+    wide rest = *codes - (int32_t)QIX_LENGTH_EXACT, shift = rest >> 3;
+    wide is_shifted = shift > zero, is_coded = rest >= zero;
+    wide high = ((rest & 7) | 8) << ((shift - 1) & is_shifted & 31);
+    wide above = (high & is_shifted) | (rest & 7 & ~is_shifted);
+    *codes = ((above + (int32_t)QIX_LENGTH_EXACT) & is_coded) | (*codes & ~is_coded);
+}
+
+QIX_TARGET static void bound_postings(const uint32_t tfs[QIX_BLOCK], const uint32_t codes[QIX_BLOCK],
+                                      const float curve[2], float weight, float rest, float least,
+                                      float ret_sums[QIX_BLOCK], uint64_t ret_mask[2])
+{
+    for (uint32_t i = 0; i < QIX_BLOCK; i += WIDE) {
+        wide tf, length;
+        memcpy(&tf, tfs + i, sizeof tf);
+        memcpy(&length, codes + i, sizeof length);
+        decode_lengths(&length);
+        wide_floats part = __builtin_convertvector(tf, wide_floats);
+        wide_floats norm = __builtin_convertvector(length, wide_floats) * curve[1] + curve[0];
+        wide_floats sums = part / (part + norm) * weight + rest;
+        memcpy(ret_sums + i, &sums, sizeof sums);
+    }
+    ret_mask[0] = ret_mask[1] = 0;
+    for (uint32_t i = 0; i < QIX_BLOCK; i += QIX_MARK_DOCS) {
+        uint32_t high, some;
+        compare_marked(ret_sums + i, least, &high, &some);
+        ret_mask[i / 64] |= (uint64_t)high << i % 64;
+    }
+}
+
 QIX_TARGET static uint32_t sweep_window(float *window, uint8_t *marks, uint32_t count, uint32_t first, float least,
                                         uint32_t *ret_docids, float *ret_scores, uint32_t *ret_touched)
 {
@@ -193,4 +231,5 @@ const qix_kernel_table QIX_KERNELS_OF = {
     .add_scores = add_scores,
     .pick_postings = pick_postings,
     .sweep_window = sweep_window,
+    .bound_postings = bound_postings,
 };

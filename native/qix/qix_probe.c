@@ -55,11 +55,14 @@ static bool check(qix_run *run, qix_probe *probe, qix_status status)
     return false;
 }
 
-/* So that a search of fixed length ends in it. */
+/* So that loops of fixed length end in it. */
 static void pad(qix_block *block)
 {
-    for (uint32_t i = block->count; i < QIX_BLOCK; i++)
+    for (uint32_t i = block->count; i < QIX_BLOCK; i++) {
         block->docids[i] = QIX_DOC_END;
+        block->tfs[i] = 1;
+        block->codes[i] = 0;
+    }
 }
 
 static bool enter(qix_run *run, qix_probe *probe, uint32_t index)
