@@ -102,6 +102,34 @@ class PruneLog(msgspec.Struct, frozen=True, tag=True):
     apply: bool = False
 
 
+class StartReindex(msgspec.Struct, frozen=True, tag=True):
+    """Parse the stored bytes again, in the background. Answer: nothing."""
+
+    host: str = ""  # empty: of all hosts
+    since_s: float = 0.0  # only content that came then or later
+
+
+class StopReindex(msgspec.Struct, frozen=True, tag=True):
+    """End that work. Answer: nothing."""
+
+
+class ReindexState(msgspec.Struct, frozen=True):
+    """Where the work stands; kept in the store."""
+
+    host: str
+    since_s: float
+    total: int  # pages known when it began
+    start_time_s: float
+    after: int = 0  # pages up to this number are done
+    looked_at: int = 0
+    derived: int = 0
+    changed: int = 0  # of them: what can be found is not what it was
+    failed: int = 0  # the parser had to be given up
+    skipped: int = 0  # without stored bytes, or not asked for
+    end_time_s: float | None = None
+    is_stopped: bool = False
+
+
 class ProbeParsers(msgspec.Struct, frozen=True, tag=True):
     """Run the built-in probes on a parse worker. Answer: the results."""
 
@@ -130,8 +158,8 @@ class Shutdown(msgspec.Struct, frozen=True, tag=True):
 
 
 Request = (
-    StartCrawl | StopCrawl | Checkpoint | Compact | Verify | Rebuild | CollectGarbage | PruneLog | ProbeParsers
-    | AcknowledgeView | ReportDamage | Reload | Shutdown
+    StartCrawl | StopCrawl | Checkpoint | Compact | Verify | Rebuild | CollectGarbage | PruneLog | StartReindex
+    | StopReindex | ProbeParsers | AcknowledgeView | ReportDamage | Reload | Shutdown
 )  # fmt: skip
 
 

@@ -26,7 +26,9 @@ from jird_daemon.control import (
     Request,
     Shutdown,
     StartCrawl,
+    StartReindex,
     StopCrawl,
+    StopReindex,
     Verify,
     View,
     ViewChanged,
@@ -76,6 +78,14 @@ class ControlHandler(Protocol):
 
     async def prune_log(self, request: PruneLog, progress: ProgressCallback) -> Answer:
         """Forget old entries of the crawl log, or count them."""
+        ...
+
+    async def start_reindex(self, request: StartReindex) -> Answer:
+        """Parse the stored bytes again, in the background."""
+        ...
+
+    async def stop_reindex(self, request: StopReindex) -> Answer:
+        """End that work."""
         ...
 
     async def probe_parsers(self, request: ProbeParsers) -> Answer:
@@ -187,6 +197,10 @@ class ControlServer:
                 return await handler.collect_garbage(request)
             case PruneLog():
                 return await handler.prune_log(request, reporter)
+            case StartReindex():
+                return await handler.start_reindex(request)
+            case StopReindex():
+                return await handler.stop_reindex(request)
             case ProbeParsers():
                 return await handler.probe_parsers(request)
             case AcknowledgeView():

@@ -38,12 +38,15 @@ from jird_daemon.control import (
     ReportDamage,
     Shutdown,
     StartCrawl,
+    StartReindex,
     StopCrawl,
+    StopReindex,
     Verify,
     View,
 )
 from jird_daemon.control_server import ControlServer, ProgressCallback
 from jird_daemon.crawler.crawler import Activity, Crawler
+from jird_daemon.crawler.reindex import Reindexer
 from jird_daemon.errors import JirdError, NotReadyError, ShuttingDownError, WrongStateError
 from jird_daemon.extract.pool import ParsePool
 from jird_daemon.housekeeping import Housekeeping
@@ -80,6 +83,7 @@ class Ingest:
         self._parsers: ParsePool | None = None
         self._crawler: Crawler | None = None
         self._housekeeping: Housekeeping | None = None
+        self._reindexer: Reindexer | None = None
         self._watch: ResourceWatch | None = None
         self._server: ControlServer | None = None
         self._ready = asyncio.Event()
@@ -175,6 +179,16 @@ class Ingest:
             _log.info("log.pruned", entries=report.entries, forgotten=report.forgotten, keep_latest=keep)
         return Answer(pruned=report)
 
+    async def start_reindex(self, request: StartReindex) -> Answer:
+        """Parse the stored bytes again, in the background."""
+        await (await self._ready_reindexer()).start(request.host, request.since_s)
+        return Answer()
+
+    async def stop_reindex(self, request: StopReindex) -> Answer:
+        """End that work."""
+        await (await self._ready_reindexer()).stop()
+        return Answer()
+
     async def probe_parsers(self, request: ProbeParsers) -> Answer:
         """Run the probes on a parse worker."""
         await self._ready_crawler()
@@ -210,6 +224,8 @@ class Ingest:
             await new.runs.resume_running()
             if self._housekeeping is not None:
                 self._housekeeping.take_up(settings.content)
+            if self._reindexer is not None:
+                self._reindexer.content = settings.content
         return Answer()
 
     async def shutdown(self, request: Shutdown) -> Answer:
@@ -251,6 +267,11 @@ class Ingest:
                 _log.warning("runs.paused", runs=",".join(map(str, run_ids)), reason="restart", action=how)
         self._housekeeping = Housekeeping(self._store, self._settings.content, self._clock)
         self._housekeeping.start()
+        token = self._settings.crawl.user_agent.split(" ", 1)[0]
+        self._reindexer = Reindexer(
+            self._store, self._parsers, self._settings.content, self._clock, self._index.notify, token
+        )
+        await self._reindexer.resume()
         self._ready.set()
         assert self._server is not None
         assert self._view is not None
@@ -283,7 +304,10 @@ class Ingest:
             parsers, self._parsers = self._parsers, None
             index, self._index = self._index, None
             housekeeping, self._housekeeping = self._housekeeping, None
+            reindexer, self._reindexer = self._reindexer, None
             store, self._store = self._store, None
+            if reindexer is not None:
+                await self._try("reindex", reindexer.close())
             if crawler is not None:
                 await self._try("crawl", crawler.stop(RunReason.RESTART))
             if parsers is not None:
@@ -350,6 +374,12 @@ class Ingest:
         if self._crawler is None:
             raise ShuttingDownError("the ingest process is being stopped")
         return self._crawler
+
+    async def _ready_reindexer(self) -> Reindexer:
+        await self._until_ready()
+        if self._reindexer is None:
+            raise ShuttingDownError("the ingest process is being stopped")
+        return self._reindexer
 
     async def _ready_index(self) -> IndexWriter:
         await self._until_ready()

@@ -13,6 +13,7 @@ from jird_cli.index import content, index
 from jird_cli.invocation import Invocation
 from jird_cli.log import log
 from jird_cli.page import page
+from jird_cli.reindex import reindex
 from jird_cli.search import search
 from jird_cli.status import debug, status
 
@@ -49,7 +50,7 @@ def cli(context: click.Context, config: Path | None, run_dir: Path | None) -> No
     invocation.config, invocation.run_dir = config, run_dir
 
 
-for command in (status, crawl, search, page, index, content, log, debug):
+for command in (status, crawl, search, page, index, reindex, content, log, debug):
     cli.add_command(command)
 
 

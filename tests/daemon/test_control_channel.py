@@ -25,7 +25,9 @@ from jird_daemon.control import (
     SegmentRef,
     Shutdown,
     StartCrawl,
+    StartReindex,
     StopCrawl,
+    StopReindex,
     Verify,
     View,
     ViewChanged,
@@ -80,6 +82,12 @@ class Ingest:
 
     async def rebuild(self, request: Rebuild, progress: ProgressCallback) -> Answer:
         raise RuntimeError("a fault of our own")
+
+    async def start_reindex(self, request: StartReindex) -> Answer:
+        return Answer()
+
+    async def stop_reindex(self, request: StopReindex) -> Answer:
+        return Answer()
 
     async def collect_garbage(self, request: CollectGarbage) -> Answer:
         return Answer()

@@ -290,6 +290,18 @@ class _Services:
         self._enter("Rebuild", request, context)
         yield from _progress("rebuilding", [])
 
+    def StartReindex(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
+        self._enter("StartReindex", request, context, admin=True)
+        return index_service_pb2.Reindex(host=request.host, total_count=9)
+
+    def GetReindex(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
+        self._enter("GetReindex", request, context, admin=True)
+        return index_service_pb2.Reindex(total_count=9, done_count=9, derived_count=8, skipped_count=1, end_time=START)
+
+    def StopReindex(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
+        self._enter("StopReindex", request, context, admin=True)
+        return index_service_pb2.Reindex(total_count=9, done_count=4, end_time=START, is_stopped=True)
+
     def CollectGarbage(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
         self._enter("CollectGarbage", request, context, admin=True)
         return index_service_pb2.CollectGarbageResponse(blob_count=3, freed_bytes=4_096)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from jird_daemon.crawler.admission import Admission, Question
 from jird_daemon.crawler.crawl_log import CrawlLog, validator
+from jird_daemon.crawler.derived import NOINDEX, Source, derive_page
 from jird_daemon.crawler.outage import is_held, note_alive
 from jird_daemon.crawler.response import Response
 from jird_daemon.crawler.sitemap_recorder import SitemapRecorder, describe
@@ -15,7 +16,6 @@ from jird_daemon.crawler.variants import NOT_CANONICAL, restore_variants
 from jird_daemon.crawler.visit import Target, Visit
 from jird_daemon.errors import InvalidUrlError
 from jird_daemon.extract.document import ParsedDocument, ParseKind
-from jird_daemon.extract.indexiness import measure_indexiness
 from jird_daemon.frontier.batch import FrontierBatch, Lane
 from jird_daemon.outcome import ExitCode
 from jird_daemon.store.pages import FetchedPage, get_page, mark_not_indexable, retire_page, store_page, touch_page
@@ -26,7 +26,6 @@ from jird_settings import Content
 
 # Hops in a row before a chain of redirects is given up (head of REQUIREMENTS: "at most 10 hops in a row").
 REDIRECTS_MAX = 10
-NOINDEX = "noindex"
 
 _SKIP_REASONS = {
     ExitCode.FILE_OF_UNKNOWN_TYPE: "media type",
@@ -219,32 +218,18 @@ class Recorder:
 
     def _fetched_page(self, visit: Visit, document: ParsedDocument, code: ExitCode, reason: str) -> FetchedPage:
         response = visit.response
-        keeps_body = reason != NOINDEX or self._content.keep_noindex
-        return FetchedPage(
+        source = Source(
             url=visit.target.url,
-            fetch_time_s=response.end_s,
-            pile_bytes=document.pile_bytes if keeps_body else b"",
-            pile_digest=document.pile_digest,
-            content=response.body if keeps_body and self._content.keep_bytes else None,
-            content_bytes=len(response.body),
+            time_s=response.end_s,
+            body=response.body,
             http_status=response.status,
-            exit_code=code,
-            not_indexable_reason=reason,
-            title=document.title,
-            description=document.description,
-            headings=document.headings,
-            language=document.language,
-            media_type=document.media_type,
-            charset=document.charset,
+            content_type=response.header("content-type"),
+            robots_headers=response.all("x-robots-tag"),
+            link_headers=response.all("link"),
             etag=validator(response.header("etag")),
             last_modified=validator(response.header("last-modified")),
-            canonical_url=document.canonical_url,
-            images=document.images,
-            published_s=document.published_s,
-            links=_with_canonical(document),
-            simhash=document.simhash,
-            indexiness=measure_indexiness(document.links, is_dated=document.published_s is not None).score,
         )
+        return derive_page(source, document, self._content, code, reason)
 
     def _canonical_is_admitted(self, batch: FrontierBatch, visit: Visit, document: ParsedDocument) -> bool:
         """Whether the page that this one names as canonical is, or will be, fetched in this run (J147, J148)."""
@@ -332,11 +317,3 @@ class Recorder:
             batch, target.run_id, target.url_id, target.origin_id, response, code,
             attempt=attempt, message=message, redirect_url=redirect_url,
         )  # fmt: skip
-
-
-def _with_canonical(document: ParsedDocument) -> tuple[Link, ...]:
-    """The links of a page, with the page it names as canonical among them (J147)."""
-    to_url = document.canonical_url
-    if not to_url or any(link.to_url == to_url for link in document.links):
-        return document.links
-    return (*document.links, Link(to_url, is_crawlable=not document.is_nofollow))

@@ -5,13 +5,29 @@ from collections.abc import AsyncIterator
 
 from jird.v1 import index_service_pb2 as index_pb
 from jird.v1 import index_service_pb2_grpc as index_grpc
-from jird_daemon.control import Answer, Checkpoint, CollectGarbage, Compact, Progress, Rebuild, Request, Verify, View
-from jird_daemon.errors import CorruptSegmentError, InternalError
+from jird_daemon.control import (
+    Answer,
+    Checkpoint,
+    CollectGarbage,
+    Compact,
+    Progress,
+    Rebuild,
+    Request,
+    StartReindex,
+    StopReindex,
+    Verify,
+    View,
+)
+from jird_daemon.crawler.reindex import read_state
+from jird_daemon.errors import CorruptSegmentError, InternalError, NotFoundError
 from jird_daemon.rpc.backend import Backend
+from jird_daemon.rpc.convert import timestamp
 from jird_daemon.rpc.gate import Context
 from jird_daemon.store.pages import DOCUMENT_COUNT, INDEX_GENERATION
+from jird_daemon.store.txn import Txn
 
 CHECKPOINT_TIMEOUT_S = 300.0  # a slow disk syncs a gigabyte
+REINDEX_TIMEOUT_S = 60.0  # a batch is finished first
 GARBAGE_TIMEOUT_S = 3_600.0  # volumes are rewritten
 
 
@@ -58,6 +74,21 @@ class IndexService(index_grpc.IndexServiceServicer):
         self._backend.store.forget_removed_volumes()
         return index_pb.CollectGarbageResponse(blob_count=answer.garbage.blobs, freed_bytes=answer.garbage.freed_bytes)
 
+    async def StartReindex(self, request: index_pb.StartReindexRequest, context: Context) -> index_pb.Reindex:
+        """Parse the stored bytes again, in the background."""
+        since_s = request.since_time.seconds + request.since_time.nanos / 1e9
+        await self._backend.ingest.call(StartReindex(request.host.lower(), since_s), timeout_s=REINDEX_TIMEOUT_S)
+        return await self._backend.read(_reindex)
+
+    async def GetReindex(self, request: index_pb.GetReindexRequest, context: Context) -> index_pb.Reindex:
+        """Say where the latest one stands."""
+        return await self._backend.read(_reindex)
+
+    async def StopReindex(self, request: index_pb.StopReindexRequest, context: Context) -> index_pb.Reindex:
+        """End it."""
+        await self._backend.ingest.call(StopReindex(), timeout_s=REINDEX_TIMEOUT_S)
+        return await self._backend.read(_reindex)
+
     async def _work(self, request: Request) -> AsyncIterator[index_pb.IndexProgress]:
         """Stream the progress of long work, then its end. A caller that goes away ends the work at its next step."""
         steps: asyncio.Queue[Progress | None] = asyncio.Queue()
@@ -91,3 +122,21 @@ class IndexService(index_grpc.IndexServiceServicer):
             segment_count=len(view.segments),
             document_count=documents,
         )
+
+
+def _reindex(txn: Txn) -> index_pb.Reindex:
+    state = read_state(txn)
+    if state is None:
+        raise NotFoundError("no stored pages were parsed again yet", "REINDEX_UNKNOWN")
+    return index_pb.Reindex(
+        host=state.host,
+        start_time=timestamp(state.start_time_s),
+        end_time=timestamp(state.end_time_s),
+        is_stopped=state.is_stopped,
+        total_count=state.total,
+        done_count=state.looked_at,
+        derived_count=state.derived,
+        changed_count=state.changed,
+        failed_count=state.failed,
+        skipped_count=state.skipped,
+    )

@@ -60,6 +60,15 @@ def extend_generation(txn: Txn, url_id: int, time_s: float) -> None:
         _extend(txn, url_id, last, time_s, content=last[1].content_digest)
 
 
+def rewrite_generation(txn: Txn, url_id: int, *, pile: bytes, text: bytes) -> None:
+    """Note that the same bytes give another text today: the latest generation has it, its times are as they were."""
+    last = last_generation(txn, url_id)
+    if last is not None and last[1].pile_digest != pile:
+        sequence, generation = last
+        rewritten = msgspec.structs.replace(generation, pile_digest=pile, text_digest=text)
+        txn.put(GENERATIONS, (url_id, sequence), rewritten)
+
+
 def close_generation(txn: Txn, url_id: int, time_s: float) -> None:
     """Note that the latest text is known to be no longer there; a closed generation keeps its end."""
     last = last_generation(txn, url_id)

@@ -20,7 +20,7 @@ import msgspec
 from jird_daemon.errors import NotFoundError
 from jird_daemon.outcome import ExitCode
 from jird_daemon.store.duplicates import is_comparable, join_groups, leave_groups
-from jird_daemon.store.generations import close_generation, extend_generation, record_content
+from jird_daemon.store.generations import close_generation, extend_generation, record_content, rewrite_generation
 from jird_daemon.store.links import collect_anchors, replace_links
 from jird_daemon.store.tables import INDEX_CHANGES, ORIGIN_DOCUMENTS, PAGES, URLS, Image, Link, Page
 from jird_daemon.store.text_pile import has_text
@@ -63,6 +63,9 @@ class FetchedPage:
     links: tuple[Link, ...] = ()
     simhash: int = 0
     indexiness: int = 0
+    content_type: str = ""
+    robots_headers: tuple[str, ...] = ()
+    link_headers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +78,29 @@ class PageChange:
     is_duplicate: bool = False  # another page with the same text stands for it
 
 
-def store_page(txn: Txn, page: FetchedPage) -> PageChange:
+def store_page(txn: Txn, page: FetchedPage, *, is_derived: bool = False) -> PageChange:
     """Store one answer with content: page, generation, links, bodies, index change.
 
     The same text again extends the open generation and leaves the index alone unless title, headings or the like have
     changed (U148). A page that was retired comes back (J174, U72).
+
+    Args:
+        txn: A write transaction.
+        page: The answer.
+        is_derived: It is no answer, but what the stored bytes give today: the page's history stays as it is, and its
+            latest generation takes the text in place.
     """
     url_id = intern_url(txn, page.url)
     old = txn.get(PAGES, url_id)
     text_digest = txn.put_blob(page.pile_bytes) if page.pile_bytes else b""
     content_digest = txn.put_blob(page.content) if page.content else b""
-    is_new_content = record_content(
-        txn, url_id, page.fetch_time_s, pile=page.pile_digest, text=text_digest, content=content_digest
-    )
+    if is_derived:
+        is_new_content = False
+        rewrite_generation(txn, url_id, pile=page.pile_digest, text=text_digest)
+    else:
+        is_new_content = record_content(
+            txn, url_id, page.fetch_time_s, pile=page.pile_digest, text=text_digest, content=content_digest
+        )
     new = Page(
         http_status=page.http_status,
         exit_code=int(page.exit_code),
@@ -106,7 +119,7 @@ def store_page(txn: Txn, page: FetchedPage) -> PageChange:
         etag=page.etag,
         last_modified=page.last_modified,
         canonical_url=page.canonical_url,
-        last_contentful_s=page.fetch_time_s,
+        last_contentful_s=old.last_contentful_s if is_derived and old else page.fetch_time_s,
         images=page.images,
         published_s=page.published_s,
         headings=page.headings,
@@ -114,6 +127,9 @@ def store_page(txn: Txn, page: FetchedPage) -> PageChange:
         has_text=has_text(page.pile_bytes),
         simhash=page.simhash,
         indexiness=page.indexiness,
+        content_type=page.content_type,
+        robots_headers=page.robots_headers,
+        link_headers=page.link_headers,
     )
     if new.is_indexable and (old is None or _searchable(old) != _searchable(new)):
         new = msgspec.structs.replace(new, anchors=collect_anchors(txn, url_id))

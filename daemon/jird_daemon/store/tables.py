@@ -106,6 +106,9 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     has_text: bool = False  # its text is not empty
     is_duplicate: bool = False  # another page of its site has the same text and stands for it
     simhash: int = 0  # of its main text; 0 when that is too short
+    content_type: str = ""  # header as sent, with the two below what parsing needs beside the bytes
+    robots_headers: tuple[str, ...] = ()
+    link_headers: tuple[str, ...] = ()
     indexiness: int = 0  # below 0 a leaf, above it a list of other pages (U156)
     near_duplicate_of: int = 0  # number of the page whose text is nearly the same; 0: it is the first of its kind
 
