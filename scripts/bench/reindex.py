@@ -1,6 +1,6 @@
 """Parse stored documentation again: from the command until all of it can be found as read today.
 
-The sites of scripts/bench/e2e.py are crawled first, which is not counted; then every stored page is parsed, written and,
+The sites of scripts/bench/e2e.py are crawled first, which is not counted. Then each stored page is parsed, written and,
 where it changed, indexed by the running daemon. Pages that read as before are written and need no new index entry.
 """
 
