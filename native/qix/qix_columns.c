@@ -83,9 +83,36 @@ static qix_status write_sorted(qix_encoder *encoder, page_row *pages, uint32_t d
     return status;
 }
 
+/* Whether page ids ascend as docids do, so that nothing has to be sorted. */
+static bool is_ascending(uint32_t doc_count, qix_row_fn row, const void *context)
+{
+    uint64_t last = 0;
+    for (uint32_t docid = 0; docid < doc_count; docid++) {
+        uint64_t page_id = row(context, docid).page_id;
+        if (page_id <= last)
+            return false;
+        last = page_id;
+    }
+    return true;
+}
+
+static qix_status write_docids(qix_encoder *encoder, uint32_t doc_count, qix_fault *fault)
+{
+    qix_status status = qix_encode_column_begin(encoder, QIX_PAGE_ORDER, fault);
+    for (uint32_t docid = 0; docid < doc_count && !status; docid++) {
+        uint8_t raw[4];
+        qix_store_u32(raw, docid);
+        status = qix_encode_column_add(encoder, raw, sizeof raw, fault);
+    }
+    qix_encode_column_end(encoder, QIX_PAGE_ORDER);
+    return status;
+}
+
 static qix_status write_page_order(qix_encoder *encoder, uint32_t doc_count, qix_row_fn row, const void *context,
                                    qix_fault *fault)
 {
+    if (is_ascending(doc_count, row, context))
+        return write_docids(encoder, doc_count, fault);
     page_row *pages = malloc(((size_t)doc_count + 1) * sizeof *pages);
     if (!pages)
         return qix_no_memory(fault);
