@@ -8,6 +8,27 @@
 /* Searched key by key instead of merged if one word has this many times the places of the other. */
 #define SEARCH_RATIO 8u
 
+/* A word that is in a document more often is walked, which may end early. */
+#define LONG_PLACES 512u
+
+/* The end of the candidates from live[from] on for whose places there is room, as far as frequencies tell: they are not
+ * below the number of positions, as each counts at least once. */
+static uint32_t end_of_room(const qix_and *a, const qix_and_unit *unit, uint32_t from)
+{
+    uint32_t to = a->live_count;
+    for (uint32_t i = unit->first; i < unit->first + unit->count; i++) {
+        uint32_t room = QIX_AND_PLACES_MAX;
+        for (uint32_t at = from; at < to; at++) {
+            uint32_t tf = a->lists[i].tfs[a->live[at]];
+            if (tf > LONG_PLACES || tf > room)
+                to = at;
+            else
+                room -= tf;
+        }
+    }
+    return to;
+}
+
 /* Write the keys of a word for the candidates live[from..*to]; *to falls to what there is room for. */
 static bool write_keys(qix_and *a, qix_and_list *list, uint32_t from, uint32_t *to, qix_and_keys *ret)
 {
@@ -103,9 +124,9 @@ static void drop_keys(const qix_and *a, qix_and_keys *base, uint32_t from, uint3
 /* Count a unit in the candidates live[from..]; gives the end of those that there was room for, or `from`. */
 static uint32_t count_some(qix_and *a, qix_and_unit *unit, uint32_t from)
 {
-    uint32_t rarest = rarest_of(a, unit), to = a->live_count;
+    uint32_t rarest = rarest_of(a, unit), to = end_of_room(a, unit, from);
     qix_and_keys *base = &a->keys[0], *other = &a->keys[1];
-    if (!write_keys(a, &a->lists[rarest], from, &to, base))
+    if (to == from || !write_keys(a, &a->lists[rarest], from, &to, base))
         return from;
     for (uint32_t i = unit->first; i < unit->first + unit->count; i++) {
         if (i == rarest)
