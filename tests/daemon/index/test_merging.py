@@ -40,7 +40,12 @@ def test_stop_does_not_wait_for_a_long_merge(tmp_path: Path, monkeypatch: pytest
         index.commit_texts({2: "apples"})
         assert merges.has_begun.wait(TIMEOUT_S)
         merger = index.writer._merger
-        waiting = Thread(target=lambda: pytest.raises(ShuttingDownError, index.writer.compact), daemon=True)
+
+        def compact() -> None:
+            with pytest.raises(ShuttingDownError):
+                index.writer.compact()
+
+        waiting = Thread(target=compact, daemon=True)
         waiting.start()
     assert not any(thread.is_alive() for thread in merger._threads)
     waiting.join(TIMEOUT_S)
