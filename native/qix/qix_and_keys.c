@@ -29,12 +29,17 @@ static uint32_t end_of_room(const qix_and *a, const qix_and_unit *unit, uint32_t
     return to;
 }
 
-/* Write the keys of a word for the candidates live[from..*to]; *to falls to what there is room for. */
-static bool write_keys(qix_and *a, qix_and_list *list, uint32_t from, uint32_t *to, qix_and_keys *ret)
+/* Write the keys of a word for the candidates live[from..*to]; *to falls to what there is room for. With `base`,
+ * only for candidates that it has keys of. */
+static bool write_keys(qix_and *a, qix_and_list *list, uint32_t from, uint32_t *to, const qix_and_keys *base,
+                       qix_and_keys *ret)
 {
     ret->count = 0;
     for (uint32_t i = from; i < *to; i++) {
         uint32_t slot = a->live[i];
+        ret->starts[slot] = ret->ends[slot] = ret->count;
+        if (base && base->starts[slot] == base->ends[slot])
+            continue;
         if (!qix_places_load(&a->s->run, &list->places, list->blocks[slot]))
             return false;
         qix_place_walk walk = qix_places_walk(&list->places, list->at[slot]);
@@ -42,7 +47,6 @@ static bool write_keys(qix_and *a, qix_and_list *list, uint32_t from, uint32_t *
             *to = i;
             return true;
         }
-        ret->starts[slot] = ret->count;
         for (uint32_t n, *at;
              (n = qix_places_next(&a->s->run, &list->places, &walk, at = ret->keys + ret->count)) > 0;) {
             if (at[n - 1] > KEY_MASK)
@@ -114,6 +118,19 @@ static uint32_t rarest_of(const qix_and *a, const qix_and_unit *unit)
     return rarest;
 }
 
+/* Say anew where each candidate's keys are, after some were dropped. */
+static void find_candidates(const qix_and *a, qix_and_keys *keys, uint32_t from, uint32_t to)
+{
+    uint32_t at = 0;
+    for (uint32_t i = from; i < to; i++) {
+        uint32_t slot = a->live[i];
+        keys->starts[slot] = at;
+        while (at < keys->count && keys->keys[at] >> KEY_BITS == slot)
+            at++;
+        keys->ends[slot] = at;
+    }
+}
+
 /* Drop the keys of candidates from live[to] on, for which there was no room in another word. */
 static void drop_keys(const qix_and *a, qix_and_keys *base, uint32_t from, uint32_t to)
 {
@@ -126,18 +143,19 @@ static uint32_t count_some(qix_and *a, qix_and_unit *unit, uint32_t from)
 {
     uint32_t rarest = rarest_of(a, unit), to = end_of_room(a, unit, from);
     qix_and_keys *base = &a->keys[0], *other = &a->keys[1];
-    if (to == from || !write_keys(a, &a->lists[rarest], from, &to, base))
+    if (to == from || !write_keys(a, &a->lists[rarest], from, &to, NULL, base))
         return from;
     for (uint32_t i = unit->first; i < unit->first + unit->count; i++) {
         if (i == rarest)
             continue;
-        if (!write_keys(a, &a->lists[i], from, &to, other))
+        if (!write_keys(a, &a->lists[i], from, &to, base, other))
             return from;
         drop_keys(a, base, from, to);
         if (base->count < other->count / SEARCH_RATIO)
             base->count = search_keys(base->keys, base->count, other);
         else
             base->count = merge_keys(base->keys, base->count, other->keys, other->count);
+        find_candidates(a, base, from, to);
     }
     for (uint32_t i = from; i < to; i++)
         unit->tfs[a->live[i]] = 0;
