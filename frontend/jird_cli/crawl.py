@@ -52,8 +52,9 @@ def start(invocation: Invocation, /, wait: bool, **options: Any) -> int:
       jirdctl crawl start https://a.example/ https://b.example/ --scope seeds --delay 1s --name "two sites"
       jirdctl crawl start --file crawl.toml --policy-file shared-policies.toml --wait
     """
-    from jird_cli.crawl_report import run_report, watch_to_end
+    from jird_cli.crawl_report import run_report
     from jird_cli.crawl_start import StartOptions, start_request
+    from jird_cli.crawl_watch import watch_to_end
 
     request = start_request(
         StartOptions(
@@ -131,10 +132,12 @@ def show(invocation: Invocation, run_id: int) -> None:
 def watch(invocation: Invocation, run_id: int) -> int:
     """Watch a run until it ends. Ctrl-C stops the watching, not the run.
 
-    With --json each look at the run is one line.
+    Shown are pace, budget, how requests ended, and which origins wait and why; at the end a report, which says whether
+    the planned scope was reached. Without a terminal it is a line every few seconds; with --json each look at the run
+    is one line.
     """
     from jird.v1.crawl_service_pb2 import GetCrawlRunRequest
-    from jird_cli.crawl_report import watch_to_end
+    from jird_cli.crawl_watch import watch_to_end
     from jird_client.plain_data import to_plain
 
     def print_line(look: object) -> None:

@@ -1,132 +1,25 @@
-"""Runs in words: one line while they run, a report when they end, and the exit code that follows."""
+"""Runs in words: a list of them, and the report of one: what it did, and whether it did what was planned (Y26)."""
 
-from collections.abc import Callable, Sequence
-
-import click
+from collections.abc import Sequence
 
 from jird.v1.crawl_service_pb2 import (
+    CRAWL_RUN_REASON_BUDGET,
     CRAWL_RUN_STATE_COMPLETED,
     CRAWL_RUN_STATE_PAUSED,
     CRAWL_RUN_STATE_RUNNING,
-    CrawlLogEntry,
     CrawlRun,
     CrawlRunReason,
     CrawlRunState,
     CrawlScope,
-    ListCrawlLogEntriesRequest,
-    OriginQueue,
-    WatchCrawlRunRequest,
-    WatchCrawlRunResponse,
 )
-from jird_cli.failure import EXIT_CRAWL_INCOMPLETE, EXIT_DONE, EXIT_FAILED, FailureError
-from jird_cli.invocation import Invocation
 from jird_cli.layout import facts, moment, table
-from jird_cli.progress import show_progress
-from jird_client.channel import Client
-from jird_client.errors import DaemonUnreachableError
 from jird_client.exit_codes import exit_code_name
-from jird_client.plain_data import enum_name
-from jird_client.text import plain, readable_url, size
+from jird_client.plain_data import enum_name, seconds
+from jird_client.text import plain, readable_url, size, span
 from jird_settings.kinds import words_of
-
-# A daemon that systemd restarts is back in a few seconds, and goes on with its runs.
-RESTART_WAIT_S = 30.0
 
 # A run may have a thousand.
 SEEDS_SHOWN = 5
-
-# Why an origin is not asked now: the daemon's words, for people.
-WAITING_WORDS = {
-    "address_busy": "other origins on its address are being asked",
-    "rate_limited": "it asked for a slower pace",
-    "blamed": "it answered 401 or 403",
-    "failing": "it gives no usable answer",
-    "robots": "its robots.txt cannot be had",
-}
-
-Look = Callable[[WatchCrawlRunResponse], None]
-
-
-def watch_to_end(invocation: Invocation, client: Client, run: CrawlRun, each_look: Look | None = None) -> int:
-    """Follow a run until it ends, then report it.
-
-    Args:
-        invocation: How to answer.
-        client: The daemon.
-        run: The run as it is known now.
-        each_look: Called for every message, in place of the report at the end.
-
-    Returns:
-        The exit code; EXIT_FAILED when the person stopped watching.
-
-    Raises:
-        FailureError: The run reached its end without a single document.
-    """
-    try:
-        run = _follow(invocation, client, run, each_look)
-    except KeyboardInterrupt:
-        message = f"no longer watching; run {run.run_id} goes on (`jirdctl crawl stop {run.run_id}` stops it)"
-        click.echo(message, err=True)
-        return EXIT_FAILED
-    if each_look is None:
-        invocation.answer_message(run, run_report(run))
-    if run.state != CRAWL_RUN_STATE_COMPLETED or not run.scope_reached:
-        return EXIT_CRAWL_INCOMPLETE
-    if not run.counts.ingested_count:
-        raise FailureError(_why_nothing(client, run), "NOTHING_STORED")
-    return EXIT_DONE
-
-
-def _why_nothing(client: Client, run: CrawlRun) -> str:
-    """What the last action of a run that stored nothing came to; with one seed, that is the reason."""
-    request = ListCrawlLogEntriesRequest(run_id=run.run_id, page_size=1)
-    last = next(iter(client.call(client.stubs.crawl.ListCrawlLogEntries, request).entries), None)
-    ending = f"; the last it met: {_ended(last)}" if last is not None else ""
-    return f"run {run.run_id} stored nothing{ending} (`jirdctl log query --run {run.run_id}` lists all)"
-
-
-def _ended(entry: CrawlLogEntry) -> str:
-    status = f" (HTTP {entry.http_status})" if entry.http_status else ""
-    message = f": {plain(entry.message)}" if entry.message else ""
-    return f"{readable_url(entry.url)}: {exit_code_name(entry.exit_code)}{status}{message}"
-
-
-def _follow(invocation: Invocation, client: Client, run: CrawlRun, each_look: Look | None) -> CrawlRun:
-    with show_progress(invocation.as_json) as update:
-        while True:
-            try:
-                for look in client.stream(client.stubs.crawl.WatchCrawlRun, WatchCrawlRunRequest(run_id=run.run_id)):
-                    run = look.run
-                    update(progress_line(look), run.counts.request_count, 0)
-                    if each_look is not None:
-                        each_look(look)
-                if run.state != CRAWL_RUN_STATE_RUNNING:
-                    return run
-            except DaemonUnreachableError:
-                if not client.wait_ready(RESTART_WAIT_S):
-                    raise
-
-
-def progress_line(look: WatchCrawlRunResponse) -> str:
-    """Return where a run is, on one line."""
-    counts = look.run.counts
-    parts = [
-        f"run {look.run.run_id} {_state(look.run)}:",
-        f"{counts.request_count:,} requested,",
-        f"{counts.ingested_count:,} stored,",
-        f"{counts.queued_count:,} queued,",
-        f"{look.requests_per_second:.1f}/s",
-    ]
-    waiting = next((origin for origin in look.origins if origin.waiting_reason), None)
-    if waiting is not None:
-        parts.append(f"({_waiting(waiting)})")
-    return " ".join(parts)
-
-
-def _waiting(queue: OriginQueue) -> str:
-    reason = WAITING_WORDS.get(queue.waiting_reason, queue.waiting_reason)
-    until = f" until {moment(queue.next_time)}" if queue.next_time.seconds else ""
-    return f"{plain(queue.origin)} waits{until}: {plain(reason)}"
 
 
 def run_report(run: CrawlRun) -> str:
@@ -137,24 +30,27 @@ def run_report(run: CrawlRun) -> str:
     head = facts(
         [
             ("run", f"{run.run_id} {plain(run.name)}".strip()),
-            ("state", _state(run) + _ending(run)),
+            ("state", run_state(run) + _ending(run)),
             ("seeds", seeds),
             ("scope", enum_name(CrawlScope.DESCRIPTOR, run.scope).replace("_", "-")),
             ("limits", f"depth {run.max_depth}, {run.max_pages:,} requests, {run.max_frontier:,} queued"),
             ("delay", f"{run.delay.ToMilliseconds():,} ms at least" if run.HasField("delay") else ""),
             ("started", moment(run.create_time)),
             ("ended", moment(run.end_time)),
-            ("requests", f"{counts.request_count:,} ({size(counts.received_bytes)} received)"),
+            ("active", _pace(run)),
+            ("planned scope", _reached(run)),
+            ("budget", used_budget(run)),
+            ("received", size(counts.received_bytes)),
             ("stored", f"{counts.ingested_count:,} ({counts.unchanged_count:,} of them unchanged)"),
-            ("others", _others(run)),
+            ("others", others(run)),
             ("queued", f"{counts.queued_count:,} ({counts.waiting_count:,} wait for a retry)"),
-            ("not followed", _not_followed(run)),
+            ("left out", left_out(run)),
             ("recrawl", _recrawl(run)),
             ("to go on", _resuming(run, seeds)),
         ]
     )
-    endings = [(exit_code_name(code), f"{count:,}") for code, count in sorted(counts.exit_code_counts.items())]
-    return head + ("\n\n" + table(("ended with", "count"), endings) if endings else "")
+    tables = [endings_table(ending_counts(run)), _refused_table(run)]
+    return "\n\n".join([head, *filter(None, tables)])
 
 
 def runs_table(runs: Sequence[CrawlRun]) -> str:
@@ -163,7 +59,7 @@ def runs_table(runs: Sequence[CrawlRun]) -> str:
     rows = [
         (
             str(run.run_id),
-            _state(run) + _ending(run),
+            run_state(run) + _ending(run),
             f"{run.counts.request_count:,}",
             f"{run.counts.ingested_count:,}",
             f"{run.counts.queued_count:,}",
@@ -176,7 +72,7 @@ def runs_table(runs: Sequence[CrawlRun]) -> str:
     return table(head, rows)
 
 
-def _state(run: CrawlRun) -> str:
+def run_state(run: CrawlRun) -> str:
     return enum_name(CrawlRunState.DESCRIPTOR, run.state)
 
 
@@ -208,7 +104,7 @@ def _recrawl(run: CrawlRun) -> str:
     return text + (f"; {not_due:,} not asked for, as they were not due" if not_due else "")
 
 
-def _others(run: CrawlRun) -> str:
+def others(run: CrawlRun) -> str:
     counts = run.counts
     named = (
         (counts.redirect_count, "redirects"),
@@ -221,7 +117,7 @@ def _others(run: CrawlRun) -> str:
     return ", ".join(f"{count:,} {name}" for count, name in named if count)
 
 
-def _not_followed(run: CrawlRun) -> str:
+def left_out(run: CrawlRun) -> str:
     counts = run.counts
     named = (
         (counts.beyond_depth_count, "links beyond the depth limit"),
@@ -229,3 +125,56 @@ def _not_followed(run: CrawlRun) -> str:
         (counts.foreign_location_count, "named by sitemaps on other origins"),
     )
     return ", ".join(f"{count:,} {name}" for count, name in named if count)
+
+
+def ending_counts(run: CrawlRun) -> list[tuple[str, int]]:
+    """Return how many requests ended in which way, the most frequent first."""
+    counted = sorted(run.counts.exit_code_counts.items(), key=lambda item: (-item[1], item[0]))
+    return [(exit_code_name(code), count) for code, count in counted]
+
+
+def endings_table(endings: Sequence[tuple[str, int]], most: int | None = None) -> str:
+    """Return the first endings as a table, and the rest as one line of it; empty when there are none."""
+    shown, rest = endings[:most], endings[len(endings[:most]) :]
+    rows = [(name, f"{count:,}") for name, count in shown]
+    if rest:
+        rows.append((f"{len(rest)} other ways", f"{sum(count for _, count in rest):,}"))
+    return table(("ended with", "count"), rows) if rows else ""
+
+
+def used_budget(run: CrawlRun) -> str:
+    """Return how many requests a run made, and how many it may still make."""
+    made = f"{run.counts.request_count:,} requests made"
+    return f"{made}, {run.budget_left_count:,} of {run.max_pages:,} left"
+
+
+def _pace(run: CrawlRun) -> str:
+    active_s = seconds(run.active_time)
+    if not active_s:
+        return ""
+    length = span(int(active_s)) if active_s >= 1 else f"{active_s:.1f} s"
+    return f"{length}, {run.counts.request_count / active_s:.1f} requests a second"
+
+
+def _reached(run: CrawlRun) -> str:
+    """Whether the run did what was planned, and if not, what kept it from that."""
+    counts = run.counts
+    if run.state == CRAWL_RUN_STATE_RUNNING:
+        return ""
+    if run.scope_reached and counts.beyond_depth_count:
+        return f"reached up to depth {run.max_depth}; {counts.beyond_depth_count:,} links lie beyond it"
+    if run.scope_reached:
+        return "reached"
+    reasons = []
+    if counts.dropped_count:
+        reasons.append(f"{counts.dropped_count:,} URLs found no room in the queue (at most {run.max_frontier:,})")
+    if counts.queued_count:
+        spent = "the budget is spent and " if run.reason == CRAWL_RUN_REASON_BUDGET else ""
+        reasons.append(f"{spent}{counts.queued_count:,} URLs were not asked for")
+    return "NOT reached" + (f": {'; '.join(reasons)}" if reasons else "")
+
+
+def _refused_table(run: CrawlRun) -> str:
+    refused = sorted(run.counts.refused_link_counts.items(), key=lambda item: (-item[1], item[0]))
+    rows = [(plain(name).replace("_", " "), f"{count:,}") for name, count in refused]
+    return table(("links refused by", "count"), rows) if rows else ""

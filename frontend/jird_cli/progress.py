@@ -50,6 +50,20 @@ class PlainProgress:
         click.echo(f"{text} {done}/{total}" if total else text, err=True)
 
 
+@contextmanager
+def terminal_text() -> Iterator[Callable[[str], None]]:
+    """Give a function that replaces the text shown on the terminal of stderr; at the end it is taken away."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    def shown(text: str) -> Text:
+        return Text(text, no_wrap=True, overflow="ellipsis")
+
+    with Live(shown(""), console=Console(stderr=True), transient=True, auto_refresh=False) as live:
+        yield lambda text: live.update(shown(text), refresh=True)
+
+
 def _terminal_progress() -> "Progress":
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn

@@ -6,7 +6,7 @@ watching a run) have none in the whole; they end with the work, and the caller c
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -194,7 +194,7 @@ class AsyncClient:
         self._heard_at = self._clock()
         return response
 
-    async def stream(self, method: Callable[..., Any], request: Any, metadata: Metadata = ()) -> AsyncIterator[Any]:
+    async def stream(self, method: Callable[..., Any], request: Any, metadata: Metadata = ()) -> AsyncGenerator[Any]:
         """Yield the messages of a streaming call; closing the iterator cancels it.
 
         Raises:

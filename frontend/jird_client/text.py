@@ -63,6 +63,16 @@ def size(byte_count: int) -> str:
     return f"{value:.1f} TB"
 
 
+def span(seconds: int) -> str:
+    """Return a duration in its two largest units, e.g. "3 d 4 h"."""
+    parts = []
+    for name, length in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        if seconds >= length:
+            parts.append(f"{seconds // length} {name}")
+            seconds %= length
+    return " ".join(parts[:2]) or "0 s"
+
+
 def _decode_run(match: re.Match[str]) -> str:
     raw = unquote_to_bytes(match.group())
     try:

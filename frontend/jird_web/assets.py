@@ -13,6 +13,7 @@ from typing import Any, Self
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 
 from jird_client.text import size
+from jird_client.waiting import waiting_words
 from jird_settings import SettingsError
 from jird_web import words
 
@@ -84,7 +85,9 @@ class Assets:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        templates.filters.update(size=size, number=words.number, moment=words.moment, span=words.span)
+        templates.filters.update(
+            size=size, number=words.number, moment=words.moment, span=words.span, waiting=waiting_words
+        )
         templates.globals["static_tag"] = lambda name: static[name].tag
         return cls(templates, static, extra)
 

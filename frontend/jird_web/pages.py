@@ -1,18 +1,25 @@
 """The home page, the statistics, and the files that pages are made of."""
 
+from contextlib import aclosing
+
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from jird.v1.crawl_service_pb2 import OriginQueue, WatchCrawlRunRequest
+from jird.v1.status_service_pb2 import Status
 from jird_client.errors import ClientError
 from jird_web import status_data
-from jird_web.authority import Caller, shows_admin
+from jird_web.authority import Caller, credentials, shows_admin
 from jird_web.errors import HttpError, from_client_error
 from jird_web.headers import STATIC_CACHE
 from jird_web.params import read_fields, wants_json
-from jird_web.site import json_response, site_of
+from jird_web.site import Site, json_response, site_of
 
 # Seconds between reloads of the statistics that a person asked to be kept fresh.
 REFRESH_S = 5
+# Runs whose queues are looked at, and queues shown: a look is a scan of a run's origins.
+QUEUED_RUNS_MAX = 5
+QUEUES_MAX = 10
 
 
 async def home(request: Request) -> Response:
@@ -44,18 +51,34 @@ async def stats(request: Request) -> Response:
         return await api_status(request)
     status = await site.status()
     data = status_data.status_data(status, site.web)
+    caller = Caller.of(request)
+    is_admin = shows_admin(site.web, status, caller)
     values = {
         "status": status,
+        "queues": await _queues(site, status, caller) if is_admin else [],
         "runs": data["crawls"],
         "recent_runs": data["recent_crawls"],
         "http": status_data.http_data(status, site.web),
         "source": status_data.source_of(status.index),
-        "is_admin": shows_admin(site.web, status, Caller.of(request)),
+        "is_admin": is_admin,
         "refresh_s": REFRESH_S if fields.get("refresh") else 0,
         "query": "",
         "route": "/search",
     }
     return site.page("stats.html", values)
+
+
+async def _queues(site: Site, status: Status, caller: Caller) -> list[OriginQueue]:
+    """The longest queues of the runs that are running; whoever may begin a crawl may see where it goes."""
+    metadata = credentials(site.web, status, caller)
+    found: list[OriginQueue] = []
+    for run in status.crawler.runs[:QUEUED_RUNS_MAX]:
+        watch = site.client.stream(
+            site.client.stubs.crawl.WatchCrawlRun, WatchCrawlRunRequest(run_id=run.run_id), metadata
+        )
+        async with aclosing(watch) as looks:
+            found.extend((await anext(looks)).origins)
+    return sorted(found, key=lambda queue: -queue.queued_count)[:QUEUES_MAX]
 
 
 async def api_status(request: Request) -> Response:

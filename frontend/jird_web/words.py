@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from jird_client import text
+
 
 def number(value: int) -> str:
     """Return a number with its thousands set apart."""
@@ -18,10 +20,4 @@ def moment(timestamp: Timestamp) -> str:
 
 def span(duration: Duration) -> str:
     """Return a duration in its two largest units, e.g. "3 d 4 h"."""
-    left = duration.seconds
-    parts = []
-    for name, length in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
-        if left >= length:
-            parts.append(f"{left // length} {name}")
-            left %= length
-    return " ".join(parts[:2]) or "0 s"
+    return text.span(duration.seconds)

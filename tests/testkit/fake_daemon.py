@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import grpc
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from jird.v1 import (
@@ -336,7 +337,8 @@ def make_run(state: str = "RUNNING", reason: str = "UNSPECIFIED", **counts: int)
         state=f"CRAWL_RUN_STATE_{state}", reason=f"CRAWL_RUN_REASON_{reason}",
         max_depth=3, max_pages=1_000, scope=crawl_service_pb2.CRAWL_SCOPE_SAME_ORIGIN, create_time=START,
         counts=crawl_service_pb2.CrawlCounts(**numbers, sitemap_count=2, exit_code_counts={20: 9, 44: 3}),
-        scope_reached=reason == "DRAINED", max_frontier=1_000_000,
+        scope_reached=reason == "DRAINED", max_frontier=1_000_000, budget_left_count=988,
+        active_time=Duration(seconds=6),
     )  # fmt: skip
 
 
@@ -374,8 +376,9 @@ def make_entry(
 def make_status(daemon: FakeDaemon) -> status_service_pb2.Status:
     """Return a status in which every number is different, so that no two can be mixed up."""
     summary = status_service_pb2.CrawlRunSummary(
-        run_id=4, state=daemon.run.state, counts=daemon.run.counts, max_frontier=1_000_000
-    )
+        run_id=4, state=daemon.run.state, counts=daemon.run.counts, max_frontier=1_000_000, budget_left_count=988,
+        active_time=Duration(seconds=6),
+    )  # fmt: skip
     ended = status_service_pb2.CrawlRunSummary(
         run_id=3, state=crawl_service_pb2.CRAWL_RUN_STATE_COMPLETED, reason=crawl_service_pb2.CRAWL_RUN_REASON_DRAINED,
         end_time=START,
@@ -391,7 +394,8 @@ def make_status(daemon: FakeDaemon) -> status_service_pb2.Status:
         ),
         crawler=status_service_pb2.CrawlerStatus(
             is_running=True, runs=[summary], recent_runs=[ended], robots_cache_count=3, origin_deadline_count=11,
-            in_flight_count=6, parser_count=2, parser_failure_count=1,
+            in_flight_count=6, parser_count=2, parser_failure_count=1, requests_per_second=2.5,
+            waiting_origin_counts={"blamed": 2},
         ),
         store=status_service_pb2.StoreStatus(
             page_count=3_300, url_count=12_345, origin_count=12, blob_count=3_290, blob_bytes=52_428_800,

@@ -32,7 +32,7 @@ from jird_daemon.frontier.runs import (
 from jird_daemon.log import get_logger
 from jird_daemon.outcome import ExitCode
 from jird_daemon.store.env import Store
-from jird_daemon.store.tables import RUN_RULES, Run, RunReason, RunState, Scope
+from jird_daemon.store.tables import RUN_RULES, RunReason, RunState, Scope
 from jird_settings import Settings
 
 # J55, J56, J57 and the contract: caps on what a start may ask for.
@@ -311,11 +311,6 @@ class RunControl:
     def _release(self, key: tuple[int, ...]) -> None:
         del self._tasks[key]
         self._wake()
-
-
-def scope_reached(run: Run) -> bool:
-    """Whether a run did what was planned (Y26): all that was admitted was dealt with, and nothing was dropped."""
-    return run.state == RunState.COMPLETED and not run.counts.dropped
 
 
 def _bring_due(batch: FrontierBatch, run_id: int, now_ms: int) -> None:

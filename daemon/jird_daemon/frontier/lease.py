@@ -4,7 +4,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from jird_daemon.frontier.host_queue import Gate
-from jird_daemon.frontier.runs import RunScope
+from jird_daemon.frontier.runs import RunScope, budget_left
 from jird_daemon.store.tables import Origin, Row, Run, RunOrigin
 
 # How long ago the first scan counts as, so that it is due at once.
@@ -39,8 +39,7 @@ class ActiveRun:
     @property
     def budget_left(self) -> int:
         """Request attempts that may still be begun (J151)."""
-        used = self.run.counts.requests - self.run.round_requests
-        return self.run.max_pages - used - self.uncommitted_requests
+        return budget_left(self.run) - self.uncommitted_requests
 
 
 @dataclass(slots=True, eq=False)

@@ -223,6 +223,16 @@ def get_run(txn: Txn, run_id: int) -> Run:
     return run
 
 
+def scope_reached(run: Run) -> bool:
+    """Whether a run did what was planned (Y26): all that was admitted was dealt with, and nothing was dropped."""
+    return run.state == RunState.COMPLETED and not run.counts.dropped
+
+
+def budget_left(run: Run) -> int:
+    """Request attempts that a round may still begin; below 0 when a limit was lowered (J151)."""
+    return run.max_pages - (run.counts.requests - run.round_requests)
+
+
 def _latest(txn: Txn, seeds: Iterable[str]) -> tuple[int, Run] | None:
     run_id = txn.get(META, _seeds_key(seeds))
     if run_id is None:

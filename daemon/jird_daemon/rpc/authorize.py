@@ -26,6 +26,7 @@ WITH_TOKEN = frozenset(
     {
         "/jird.v1.CrawlService/StartCrawl",
         "/jird.v1.CrawlService/StopCrawl",
+        "/jird.v1.CrawlService/WatchCrawlRun",
         "/jird.v1.IndexService/Checkpoint",
         "/jird.v1.IndexService/Compact",
         "/jird.v1.IndexService/CollectGarbage",

@@ -8,6 +8,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from jird.v1 import crawl_service_pb2 as crawl_pb
 from jird.v1 import document_pb2 as document_pb
+from jird_daemon.frontier.runs import budget_left, scope_reached
 from jird_daemon.rpc.explain import Explanation, Verdict
 from jird_daemon.store.tables import Generation, LogEntry, Page, Run, RunState
 
@@ -53,10 +54,7 @@ def counts_message(run: Run, in_flight: int) -> crawl_pb.CrawlCounts:
 
 
 def run_message(run_id: int, run: Run, in_flight: int, next_recrawl_ms: int | None = None) -> crawl_pb.CrawlRun:
-    """A run with its seeds; `next_recrawl_ms`: when the daemon sets it going again, unix milliseconds.
-
-    Its planned scope was reached when it was drained and nothing had been dropped."""
-    is_drained = run.state == RunState.COMPLETED and run.counts.dropped == 0
+    """A run with its seeds; `next_recrawl_ms`: when the daemon sets it going again, unix milliseconds."""
     return crawl_pb.CrawlRun(
         run_id=run_id,
         name=run.name,
@@ -69,7 +67,7 @@ def run_message(run_id: int, run: Run, in_flight: int, next_recrawl_ms: int | No
         create_time=timestamp(run.create_time_s),
         end_time=timestamp(run.end_time_s),
         counts=counts_message(run, in_flight),
-        scope_reached=is_drained,
+        scope_reached=scope_reached(run),
         max_frontier=run.max_frontier,
         active_time=duration(int(run.active_s * 1_000)),
         recrawl_interval=duration(run.recrawl_interval_s * 1_000) if run.recrawl_interval_s else None,
@@ -77,6 +75,7 @@ def run_message(run_id: int, run: Run, in_flight: int, next_recrawl_ms: int | No
         round_count=run.rounds,
         round_time=timestamp(run.round_time_s),
         delay=None if run.delay_ms is None else duration(run.delay_ms),
+        budget_left_count=max(budget_left(run), 0),
     )
 
 

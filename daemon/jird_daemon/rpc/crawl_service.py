@@ -209,6 +209,7 @@ class CrawlService(crawl_grpc.CrawlServiceServicer):
                 origins=_busiest_origins(txn, run_id, heartbeat.waiting_reasons)
                 if run.state == RunState.RUNNING
                 else (),
+                guard=heartbeat.guard,
             )
 
         return await self._backend.read(look)

@@ -2,12 +2,14 @@
 
 import math
 import os
+from collections import Counter
 from importlib.metadata import version
 from itertools import islice
 
 from jird.v1 import status_service_pb2 as status_pb
 from jird.v1 import status_service_pb2_grpc as status_grpc
 from jird_daemon.control import GuardFacts, ProbeParsers, View
+from jird_daemon.frontier.runs import budget_left, scope_reached
 from jird_daemon.log import get_logger
 from jird_daemon.process_facts import read_process
 from jird_daemon.rpc.backend import Backend
@@ -142,6 +144,8 @@ class StatusService(status_grpc.StatusServiceServicer):
         crawler.in_flight_count = heartbeat.in_flight
         crawler.parser_count = len(heartbeat.parser_pids)
         crawler.parser_failure_count = heartbeat.parser_failures
+        crawler.requests_per_second = heartbeat.requests_per_second
+        crawler.waiting_origin_counts.update(Counter(heartbeat.waiting_reasons.values()))
         crawler.guards.CopyFrom(_guards(heartbeat.guards))
 
     def _processes(self) -> list[status_pb.ProcessStatus]:
@@ -176,6 +180,9 @@ def _summary(run_id: int, run: Run, in_flight: int) -> status_pb.CrawlRunSummary
         max_frontier=run.max_frontier,
         reason=int(run.reason),  # type: ignore[arg-type]
         end_time=timestamp(run.end_time_s),
+        budget_left_count=max(budget_left(run), 0),
+        active_time=duration(int(run.active_s * 1_000)),
+        scope_reached=scope_reached(run),
     )
 
 

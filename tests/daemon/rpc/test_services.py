@@ -288,12 +288,14 @@ async def test_watch_ends_with_the_final_state(serving: Serving) -> None:
 
 async def test_watch_of_a_running_run_ends_when_the_daemon_stops(serving: Serving) -> None:
     """J45: a stream that could last for days does not hold up the stop."""
-    serving.ingest.heartbeat = Heartbeat(in_flight_by_run={4: 2}, requests_per_second=12.5)
+    serving.ingest.heartbeat = Heartbeat(in_flight_by_run={4: 2}, requests_per_second=12.5, guard="little memory")
     stream = serving.stub(crawl_grpc.CrawlServiceStub, "admin").WatchCrawlRun(
         crawl_pb.WatchCrawlRunRequest(run_id=4), timeout=DEADLINE_S
     )
     update = await stream.read()
     assert (update.run.counts.in_flight_count, update.requests_per_second) == (2, 12.5)
+    assert update.guard == "little memory"
+    assert update.run.budget_left_count == update.run.max_pages - update.run.counts.request_count
     serving.backend.stopping.set()
     with pytest.raises(aio.AioRpcError) as caught:
         await read_on(stream)
@@ -605,14 +607,17 @@ async def test_admin_call_on_the_search_socket_needs_its_right(
 
 
 async def test_reading_calls_are_refused_on_the_search_socket(serving: Serving) -> None:
-    """F121: runs and their seeds are for admins."""
+    """F121: runs and their seeds are for admins; the token opens the one call that the statistics need."""
+    serving.settings.append(Settings(admin_token=Secret(TOKEN)))
     crawl = serving.stub(crawl_grpc.CrawlServiceStub)
     error = await refused(crawl.ListCrawlRuns(crawl_pb.ListCrawlRunsRequest(), metadata=BEARER, timeout=DEADLINE_S))
     assert (error.code(), reason_of(error)) == (StatusCode.PERMISSION_DENIED, "ADMIN_SOCKET_ONLY")
-    stream = crawl.WatchCrawlRun(crawl_pb.WatchCrawlRunRequest(run_id=4), metadata=BEARER, timeout=DEADLINE_S)
+    request = crawl_pb.WatchCrawlRunRequest(run_id=4)
     with pytest.raises(aio.AioRpcError) as caught:
-        await stream.read()
-    assert caught.value.code() is StatusCode.PERMISSION_DENIED
+        await crawl.WatchCrawlRun(request, timeout=DEADLINE_S).read()
+    assert (caught.value.code(), reason_of(caught.value)) == (StatusCode.UNAUTHENTICATED, "ADMIN_TOKEN_NEEDED")
+    look = await crawl.WatchCrawlRun(request, metadata=BEARER, timeout=DEADLINE_S).read()
+    assert look.run.run_id == 4
 
 
 @pytest.mark.parametrize("which", ["search", "admin"])

@@ -131,7 +131,7 @@ def test_paused_run_says_how_it_goes_on(daemon: FakeDaemon, capsys: Captured) ->
     assert "to go on" not in capsys.readouterr().out
     daemon.run = make_run("PAUSED", "RESTART")
     assert ctl(daemon, "crawl", "show", "4") == 0
-    assert "to go on  jirdctl crawl start https://docs.test/\n" in capsys.readouterr().out
+    assert "to go on       jirdctl crawl start https://docs.test/\n" in capsys.readouterr().out
 
 
 def test_verified_index_is_said_to_be_sound(daemon: FakeDaemon, capsys: Captured) -> None:

@@ -47,8 +47,8 @@ def test_progress_moves_on_a_terminal(daemon: FakeDaemon, run_dir: Path) -> None
     environ = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     with subprocess.Popen(command, stdout=slave, stderr=slave, env=environ) as child:
         os.close(slave)
-        seen = read_until(master, b"12 requested")
-        assert b"\x1b[" in seen  # cursor movement: a live line, not one line after another
+        seen = read_until(master, b"12 requests made")
+        assert b"\x1b[" in seen  # cursor movement: a view in its place, not one after another
         child.send_signal(signal.SIGINT)
         read_until(master, b"no longer watching")
         assert child.wait(10) == 0

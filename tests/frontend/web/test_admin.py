@@ -8,6 +8,7 @@ import grpc
 import httpx
 import pytest
 
+from jird.v1.crawl_service_pb2 import OriginQueue, WatchCrawlRunResponse
 from testkit.fake_daemon import TOKEN, FakeDaemon, Fault
 from testkit.frontend import Frontend, make_settings, receive_all
 
@@ -229,6 +230,16 @@ def test_configured_token_is_asked_for_in_local_mode_too(local: tuple[Frontend, 
     assert frontend.http.post("/api/index/checkpoint").status_code == 401
     assert frontend.http.post("/api/index/checkpoint", headers=BEARER).status_code == 200
     assert 'action="/crawl"' not in frontend.http.get("/").text
+
+
+def test_only_who_may_begin_a_crawl_sees_which_sites_wait(local: tuple[Frontend, FakeDaemon]) -> None:
+    """J82: the public statistics name no site that is being crawled."""
+    frontend, daemon = local
+    queue = OriginQueue(origin="https://slow.test", queued_count=12_345, waiting_reason="failing")
+    daemon.watch = [WatchCrawlRunResponse(run=daemon.run, origins=[queue])]
+    page = frontend.http.get("/stats").text
+    assert '<th scope="row">https://slow.test</th><td class="num">12,345</td><td>it gives no usable answer</td>' in page
+    assert "slow.test" not in frontend.http.get("/stats", headers={"X-Forwarded-For": "192.0.2.7"}).text
 
 
 def test_refused_seed_is_a_page_for_a_browser(local: tuple[Frontend, FakeDaemon]) -> None:

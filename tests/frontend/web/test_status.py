@@ -52,6 +52,19 @@ def test_status_tells_how_the_latest_runs_ended(http: httpx.Client) -> None:
     assert "connection_failed 10, server_internal_error 3, rate_limited 2, and 1 more" in page
 
 
+def test_statistics_show_pace_budget_and_waiting_sites(http: httpx.Client) -> None:
+    crawl = http.get("/api/status").json()
+    assert (crawl["crawler"]["requests_per_second"], crawl["crawler"]["waiting_origins"]) == (2.5, {"blamed": 2})
+    assert (crawl["crawl"]["budget_left"], crawl["crawl"]["active_s"], crawl["crawl"]["scope_reached"]) == (
+        988,
+        6,
+        False,
+    )
+    page = http.get("/stats").text
+    assert "2.5 requests a second, 6 in flight. 2 sites wait: it answered 401 or 403." in page
+    assert '<td class="num">988</td>' in page
+
+
 def test_status_shows_no_secret_seed_or_path(http: httpx.Client, daemon: FakeDaemon) -> None:
     """J82, J99."""
     text = http.get("/api/status").text
