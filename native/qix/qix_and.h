@@ -3,6 +3,7 @@
 #ifndef QIX_AND_H
 #define QIX_AND_H
 
+#include "qix_kernels.h"
 #include "qix_places.h"
 #include "qix_probe.h"
 #include "qix_search.h"
@@ -39,11 +40,11 @@ typedef struct {
     uint32_t tfs[QIX_BLOCK];          /* lowest frequency found so far, if is_placed */
 } qix_and_unit;
 
-/* Ascending (candidate, place), and where each candidate's are. */
+/* Ascending (candidate, place) with QIX_KEYS_SLACK behind them, and where each candidate's are. */
 typedef struct {
     uint32_t count;
     uint32_t starts[QIX_BLOCK], ends[QIX_BLOCK];
-    uint32_t keys[QIX_AND_PLACES_MAX + QIX_BLOCK];
+    uint32_t keys[QIX_AND_PLACES_MAX + QIX_KEYS_SLACK];
 } qix_and_keys;
 
 /* A child of the root, in the order of the query. */

@@ -3,13 +3,11 @@
  * depend on the data, of which a walk over each document has several. */
 #include "qix_and.h"
 
-#define KEY_BITS 23u /* of the place: fields and words of positions take no more */
-#define KEY_MASK ((1u << KEY_BITS) - 1u)
-/* Searched key by key instead of merged if one word has this many times the places of the other. */
-#define SEARCH_RATIO 8u
+#include "qix_kernels.h"
 
-/* A word that is in a document more often is walked, which may end early. */
-#define LONG_PLACES 512u
+/* A key is of a place and how far before it the phrase's first word may begin: each less than half of this. */
+#define KEY_BITS (QIX_PLACE_BITS + 1u)
+#define KEY_MASK ((1u << KEY_BITS) - 1u)
 
 /* The end of the candidates from live[from] on for whose places there is room, as far as frequencies tell: they are not
  * below the number of positions, as each counts at least once. */
@@ -20,7 +18,7 @@ static uint32_t end_of_room(const qix_and *a, const qix_and_unit *unit, uint32_t
         uint32_t room = QIX_AND_PLACES_MAX;
         for (uint32_t at = from; at < to; at++) {
             uint32_t tf = a->lists[i].tfs[a->live[at]];
-            if (tf > LONG_PLACES || tf > room)
+            if (tf > room)
                 to = at;
             else
                 room -= tf;
@@ -31,65 +29,28 @@ static uint32_t end_of_room(const qix_and *a, const qix_and_unit *unit, uint32_t
 
 /* Write the keys of a word for the candidates live[from..*to]; *to falls to what there is room for. With `base`,
  * only for candidates that it has keys of. */
-static bool write_keys(qix_and *a, qix_and_list *list, uint32_t from, uint32_t *to, const qix_and_keys *base,
-                       qix_and_keys *ret)
+static bool write_keys(qix_and *a, const qix_and_unit *unit, qix_and_list *list, uint32_t from, uint32_t *to,
+                       const qix_and_keys *base, qix_and_keys *ret)
 {
-    ret->count = 0;
+    uint32_t count = 0;
     for (uint32_t i = from; i < *to; i++) {
-        uint32_t slot = a->live[i];
-        ret->starts[slot] = ret->ends[slot] = ret->count;
+        uint32_t slot = a->live[i], first = slot << KEY_BITS | (unit->high_offset - list->offset);
+        ret->starts[slot] = ret->ends[slot] = count;
         if (base && base->starts[slot] == base->ends[slot])
             continue;
         if (!qix_places_load(&a->s->run, &list->places, list->blocks[slot]))
             return false;
         qix_place_walk walk = qix_places_walk(&list->places, list->at[slot]);
-        if (walk.end - walk.value > QIX_AND_PLACES_MAX - ret->count) {
+        if (walk.end - walk.value > QIX_AND_PLACES_MAX - count) {
             *to = i;
-            return true;
+            break;
         }
-        for (uint32_t n, *at;
-             (n = qix_places_next(&a->s->run, &list->places, &walk, at = ret->keys + ret->count)) > 0;) {
-            if (at[n - 1] > KEY_MASK)
-                return qix_and_fail(a, list->places.first.pos, "position is in no field");
-            for (uint32_t j = 0; j < n; j++) {
-                uint32_t position = at[j];
-                ret->keys[ret->count] = slot << KEY_BITS | (position - list->offset);
-                ret->count += position >= list->offset;
-            }
-        }
-        ret->ends[slot] = ret->count;
+        for (uint32_t n; (n = qix_places_next(&a->s->run, &list->places, &walk, first, ret->keys + count)) > 0;)
+            count += n;
+        ret->ends[slot] = count;
     }
+    ret->count = count;
     return !a->s->run.status;
-}
-
-static uint32_t merge_keys(uint32_t *keys, uint32_t count, const uint32_t *other, uint32_t other_count)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0, j = 0; i < count && j < other_count;) {
-        uint32_t wanted = keys[i], have = other[j];
-        keys[kept] = wanted;
-        kept += wanted == have;
-        i += wanted <= have;
-        j += have <= wanted;
-    }
-    return kept;
-}
-
-static uint32_t search_keys(uint32_t *keys, uint32_t count, const qix_and_keys *other)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = keys[i] >> KEY_BITS, key = keys[i];
-        const uint32_t *at = other->keys + other->starts[slot];
-        for (uint32_t left = other->ends[slot] - other->starts[slot]; left > 1;) {
-            uint32_t half = left / 2;
-            at += half & -(uint32_t)(at[half - 1] < key);
-            left -= half;
-        }
-        keys[kept] = key;
-        kept += other->ends[slot] > other->starts[slot] && *at == key;
-    }
-    return kept;
 }
 
 /* Weighted number of a phrase's places in each candidate; words in two fields are no phrase. */
@@ -97,25 +58,34 @@ static bool weigh_keys(qix_and *a, qix_and_unit *unit, const qix_and_keys *base)
 {
     const uint32_t *weights = a->s->run.segment->info.field_weights;
     for (uint32_t i = 0; i < base->count; i++) {
-        uint32_t place = base->keys[i] & KEY_MASK, slot = base->keys[i] >> KEY_BITS;
-        uint32_t field = qix_position_field(place + unit->low_offset);
+        uint32_t high = base->keys[i] & KEY_MASK, slot = base->keys[i] >> KEY_BITS;
+        if (high < unit->high_offset)
+            continue; /* it would begin before the document */
+        uint32_t field = qix_position_field(high - unit->high_offset + unit->low_offset);
         if (field > QIX_BODY_FIELD)
             return qix_and_fail(a, a->lists[unit->first].places.first.pos, "position is in no field");
-        bool counts =
-            field == qix_position_field(place + unit->high_offset) && (unit->fields == 0 || unit->fields >> field & 1);
+        bool counts = field == qix_position_field(high) && (unit->fields == 0 || unit->fields >> field & 1);
         unit->tfs[slot] = qix_add_tf(unit->tfs[slot], counts ? weights[field] : 0);
     }
     return true;
 }
 
-/* The word with the fewest documents is taken first. */
-static uint32_t rarest_of(const qix_and *a, const qix_and_unit *unit)
+/* The words' lists, those with the fewest places in the candidates first. */
+static void order_words(const qix_and *a, const qix_and_unit *unit, uint32_t from, uint32_t to,
+                        uint16_t ret_order[QIX_PHRASE_TERMS_MAX])
 {
-    uint32_t rarest = unit->first;
-    for (uint32_t i = unit->first; i < unit->first + unit->count; i++)
-        if (a->lists[i].probe.cursor->list.df < a->lists[rarest].probe.cursor->list.df)
-            rarest = i;
-    return rarest;
+    uint32_t places[QIX_PHRASE_TERMS_MAX];
+    for (uint32_t i = 0; i < unit->count; i++) {
+        uint32_t list = unit->first + i, at = i, sum = 0;
+        for (uint32_t j = from; j < to; j++)
+            sum += a->lists[list].tfs[a->live[j]];
+        for (; at > 0 && places[at - 1] > sum; at--) {
+            ret_order[at] = ret_order[at - 1];
+            places[at] = places[at - 1];
+        }
+        ret_order[at] = (uint16_t)list;
+        places[at] = sum;
+    }
 }
 
 /* Say anew where each candidate's keys are, after some were dropped. */
@@ -138,23 +108,37 @@ static void drop_keys(const qix_and *a, qix_and_keys *base, uint32_t from, uint3
         base->count--;
 }
 
+static bool is_same_word(const qix_and_list *a, const qix_and_list *b)
+{
+    return a->places.cursor->list.positions.pos == b->places.cursor->list.positions.pos;
+}
+
+/* The keys of a word from those at another offset. */
+static void shift_keys(const qix_and_keys *keys, uint32_t difference, qix_and_keys *ret)
+{
+    ret->count = keys->count;
+    for (uint32_t i = 0; i < keys->count; i++)
+        ret->keys[i] = keys->keys[i] + difference;
+}
+
 /* Count a unit in the candidates live[from..]; gives the end of those that there was room for, or `from`. */
 static uint32_t count_some(qix_and *a, qix_and_unit *unit, uint32_t from)
 {
-    uint32_t rarest = rarest_of(a, unit), to = end_of_room(a, unit, from);
-    qix_and_keys *base = &a->keys[0], *other = &a->keys[1];
-    if (to == from || !write_keys(a, &a->lists[rarest], from, &to, NULL, base))
+    uint32_t to = end_of_room(a, unit, from);
+    uint16_t order[QIX_PHRASE_TERMS_MAX];
+    qix_and_keys *base = &a->keys[0], *other = &a->keys[1], *written = base;
+    order_words(a, unit, from, to, order);
+    if (to == from || !write_keys(a, unit, &a->lists[order[0]], from, &to, NULL, base))
         return from;
-    for (uint32_t i = unit->first; i < unit->first + unit->count; i++) {
-        if (i == rarest)
-            continue;
-        if (!write_keys(a, &a->lists[i], from, &to, base, other))
+    for (uint32_t i = 1; i < unit->count; i++) {
+        qix_and_list *list = &a->lists[order[i]], *last = &a->lists[order[i - 1]];
+        if (is_same_word(list, last))
+            shift_keys(written, last->offset - list->offset, other);
+        else if (!write_keys(a, unit, list, from, &to, base, other))
             return from;
+        written = other;
         drop_keys(a, base, from, to);
-        if (base->count < other->count / SEARCH_RATIO)
-            base->count = search_keys(base->keys, base->count, other);
-        else
-            base->count = merge_keys(base->keys, base->count, other->keys, other->count);
+        base->count = qix_kernels()->intersect(base->keys, base->count, other->keys, other->count);
         find_candidates(a, base, from, to);
     }
     for (uint32_t i = from; i < to; i++)

@@ -16,10 +16,10 @@ static uint32_t find_place(const uint32_t *values, uint32_t size, uint32_t wante
 static bool take_places(qix_and *a, qix_and_list *list, uint32_t slot, uint32_t *ret_count)
 {
     qix_place_walk walk = qix_places_walk(&list->places, list->at[slot]);
-    uint32_t chunk[QIX_BLOCK], count = 0;
+    uint32_t chunk[QIX_BLOCK + QIX_PLACES_SLACK], count = 0;
     if (walk.end - walk.value > QIX_AND_PLACES_MAX)
         return false;
-    for (uint32_t n; (n = qix_places_next(&a->s->run, &list->places, &walk, chunk)) > 0;)
+    for (uint32_t n; (n = qix_places_next(&a->s->run, &list->places, &walk, 0, chunk)) > 0;)
         for (uint32_t i = 0; i < n; i++) {
             a->places[count] = chunk[i] - list->offset;
             count += chunk[i] >= list->offset;
@@ -32,8 +32,8 @@ static bool take_places(qix_and *a, qix_and_list *list, uint32_t slot, uint32_t 
 static uint32_t keep_places(qix_and *a, qix_and_list *list, uint32_t slot, uint32_t count)
 {
     qix_place_walk walk = qix_places_walk(&list->places, list->at[slot]);
-    uint32_t chunk[QIX_BLOCK], kept = 0, i = 0;
-    for (uint32_t n; i < count && (n = qix_places_next(&a->s->run, &list->places, &walk, chunk)) > 0;) {
+    uint32_t chunk[QIX_BLOCK + QIX_PLACES_SLACK], kept = 0, i = 0;
+    for (uint32_t n; i < count && (n = qix_places_next(&a->s->run, &list->places, &walk, 0, chunk)) > 0;) {
         uint32_t last = chunk[n - 1], size = 1;
         for (; size < n; size *= 2)
             ;
@@ -77,7 +77,7 @@ uint32_t qix_and_phrase_tf(qix_and *a, const qix_and_unit *unit, uint32_t slot, 
 {
     qix_run *run = &a->s->run;
     uint32_t rarest = 0, count;
-    uint64_t lowest = UINT64_MAX;
+    uint32_t lowest = UINT32_MAX;
     for (uint32_t i = 0; i < unit->count; i++) {
         qix_and_list *list = &a->lists[unit->first + i];
         if (!qix_places_load(run, &list->places, list->blocks[slot]))

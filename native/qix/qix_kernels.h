@@ -37,7 +37,12 @@ typedef struct {
      * `least`. K is curve[0] + curve[1] * length. No tf is above 2^24, no code above 255. */
     void (*bound_postings)(const uint32_t tfs[QIX_BLOCK], const uint32_t codes[QIX_BLOCK], const float curve[2],
                            float weight, float rest, float least, float ret_sums[QIX_BLOCK], uint64_t ret_mask[2]);
+    /* Keep in `keys` those that `others` has; gives how many. Both ascend and are below 2^31 - 2; QIX_KEYS_SLACK values
+     * behind the last of each are overwritten. */
+    uint32_t (*intersect)(uint32_t *keys, uint32_t count, uint32_t *others, uint32_t other_count);
 } qix_kernel_table;
+
+#define QIX_KEYS_SLACK 8u
 
 #define QIX_MARK_DOCS 16u
 

@@ -221,6 +221,58 @@ QIX_TARGET static uint32_t sweep_window(float *window, uint8_t *marks, uint32_t 
     return found;
 }
 
+#ifdef QIX_KERNELS_AVX2
+/* Bit i: value i of `a` is one of `b`, by comparing all with all: the four rotations of each half of b, and of its halves
+ * exchanged. */
+QIX_TARGET static inline uint32_t common_of(__m256i a, __m256i b)
+{
+    __m256i c = _mm256_permute2x128_si256(b, b, 1);
+    __m256i same = _mm256_or_si256(_mm256_cmpeq_epi32(a, b), _mm256_cmpeq_epi32(a, c));
+#define ROTATED(by)                                                                                                    \
+    _mm256_or_si256(_mm256_cmpeq_epi32(a, _mm256_shuffle_epi32(b, by)),                                                \
+                    _mm256_cmpeq_epi32(a, _mm256_shuffle_epi32(c, by)))
+    same = _mm256_or_si256(same, ROTATED(0x39));
+    same = _mm256_or_si256(same, _mm256_or_si256(ROTATED(0x4e), ROTATED(0x93)));
+#undef ROTATED
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(same));
+}
+
+/* Eight keys with eight at a time, and on in the array whose eight end first: no branch but for what is found. Keys are
+ * kept at or before their own place, and those that this overwrites have been compared with all that they can be. */
+QIX_TARGET static uint32_t intersect(uint32_t *keys, uint32_t count, uint32_t *others, uint32_t other_count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < QIX_KEYS_SLACK; i++) { /* above all keys, and not equal */
+        keys[count + i] = INT32_MAX;
+        others[other_count + i] = INT32_MAX - 1;
+    }
+    for (uint32_t i = 0, j = 0; i < count && j < other_count;) {
+        uint32_t last = keys[i + 7], other_last = others[j + 7];
+        __m256i some = _mm256_loadu_si256((const __m256i *)(const void *)(keys + i));
+        uint32_t found = common_of(some, _mm256_loadu_si256((const __m256i *)(const void *)(others + j)));
+        for (; found; found &= found - 1)
+            keys[kept++] = keys[i + (uint32_t)__builtin_ctz(found)];
+        i += ~(other_last - last) >> 28 &
+             8; /* if last <= other_last: by the sign, since a branch would be a coin's toss */
+        j += ~(last - other_last) >> 28 & 8;
+    }
+    return kept;
+}
+#else
+QIX_TARGET static uint32_t intersect(uint32_t *keys, uint32_t count, uint32_t *others, uint32_t other_count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0, j = 0; i < count && j < other_count;) {
+        uint32_t wanted = keys[i], have = others[j];
+        keys[kept] = wanted;
+        kept += wanted == have;
+        i += wanted <= have;
+        j += have <= wanted;
+    }
+    return kept;
+}
+#endif
+
 const qix_kernel_table QIX_KERNELS_OF = {
     .name = QIX_KERNELS_NAME,
     .unpack = unpack,
@@ -232,4 +284,5 @@ const qix_kernel_table QIX_KERNELS_OF = {
     .pick_postings = pick_postings,
     .sweep_window = sweep_window,
     .bound_postings = bound_postings,
+    .intersect = intersect,
 };

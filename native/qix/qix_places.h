@@ -6,20 +6,27 @@
 
 #include "qix_cursor.h"
 
+/* Places are copied a vector at a time, so that some may be read and written behind the last. */
+#define QIX_PLACES_SLACK 4u
+
 typedef struct {
     const qix_cursor *cursor;
     uint32_t block;                 /* that the rest is about, or QIX_NO_BLOCK */
     uint32_t count;                 /* postings */
-    uint64_t starts[QIX_BLOCK + 1]; /* index of each posting's first value among all */
+    uint32_t starts[QIX_BLOCK + 1]; /* index of each posting's first value among all */
     qix_reader first, next;         /* at the first values, and after the unpacked ones */
-    uint64_t unpacked;              /* which 128 `values` are, or UINT64_MAX */
-    uint32_t values[QIX_BLOCK];
+    uint32_t unpacked;              /* which 128 `sums` are of, or QIX_NO_BLOCK */
+    uint32_t before;                /* what is to be added to the first of them for the one before it */
+    /* Sums of value + 1 from a beginning that does not matter: a posting's positions are their differences from the sum
+     * before its first value, less 1. They go over 2^32 without harm. */
+    uint32_t sums[QIX_BLOCK + QIX_PLACES_SLACK];
 } qix_places;
 
 /* Where the reading of a posting is. */
 typedef struct {
-    uint64_t value, end; /* indexes among all values */
-    uint32_t last;       /* position of the value before */
+    uint32_t value, end; /* indexes among all values */
+    uint32_t base;       /* sum before the posting's first value; set by the first step */
+    bool has_begun;
 } qix_place_walk;
 
 void qix_places_open(qix_places *places, const qix_cursor *cursor);
@@ -30,10 +37,12 @@ bool qix_places_load(qix_run *run, qix_places *places, uint32_t block);
 /* A walk over the positions of a posting of the loaded block. */
 static inline qix_place_walk qix_places_walk(const qix_places *places, uint32_t index)
 {
-    return (qix_place_walk){places->starts[index], places->starts[index + 1], UINT32_MAX};
+    return (qix_place_walk){.value = places->starts[index], .end = places->starts[index + 1]};
 }
 
-/* Give the next positions, ascending; 0 of them at the end, and on a fault. */
-uint32_t qix_places_next(qix_run *run, qix_places *places, qix_place_walk *walk, uint32_t ret_positions[QIX_BLOCK]);
+/* Give the next positions, ascending, each with `added` added to it; 0 of them at the end, and on a fault. The positions
+ * themselves are below 2^QIX_PLACE_BITS. */
+uint32_t qix_places_next(qix_run *run, qix_places *places, qix_place_walk *walk, uint32_t added,
+                         uint32_t ret_places[QIX_BLOCK + QIX_PLACES_SLACK]);
 
 #endif

@@ -7,6 +7,8 @@
 /* Field of a position: slot 0 is the body, which most postings are in, so that its values are small. */
 #define QIX_BODY_FIELD 4u
 #define QIX_WORD_MAX ((1u << QIX_POSITION_BITS) - 2u)
+/* All positions, with their slots, are below 2 to this. */
+#define QIX_PLACE_BITS (QIX_POSITION_BITS + 3u)
 
 static inline uint32_t qix_position_of(uint32_t field, uint32_t word)
 {
