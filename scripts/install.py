@@ -38,8 +38,8 @@ SOURCES = (".c", ".cpp", ".h", ".pxd", ".pxi", ".pyi", ".pyx")
 PIP_NOTES = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 UNITS = ("jird.service", "jird-web.service")
 DOCUMENTS = (
-    "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "LICENSE", "docs/configuration.md", "docs/crawling.md",
-    "docs/nginx.conf", "examples/crawl.toml",
+    "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "LICENSE", "docs/archive.md", "docs/configuration.md",
+    "docs/crawling.md", "docs/nginx.conf", "examples/crawl.toml",
 )  # fmt: skip
 
 

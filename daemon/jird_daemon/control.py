@@ -5,12 +5,14 @@ FRAME_BYTES_MAX) and a MessagePack map tagged with its type. serve sends request
 number of Progress messages and one Reply; ingest sends events of its own accord. Search never waits for this channel.
 """
 
+from enum import IntEnum
 from typing import Any
 
 import msgspec
 
-# A view of 10,000 segments, or a start with 1,000 seeds of 4,096 characters, fits with room to spare.
-FRAME_BYTES_MAX = 8 * 1024 * 1024
+# A view of 10,000 segments, a start with 1,000 seeds of 4,096 characters, or a batch of an import with one document of
+# 16 MiB fits with room to spare.
+FRAME_BYTES_MAX = 24 * 1024 * 1024
 
 
 class SegmentRef(msgspec.Struct, frozen=True):
@@ -130,6 +132,50 @@ class ReindexState(msgspec.Struct, frozen=True):
     is_stopped: bool = False
 
 
+class ImportedDocument(msgspec.Struct, frozen=True, array_like=True):
+    """One document of an import; see ImportDocument in the contract."""
+
+    url: str
+    body: bytes = b""
+    content_type: str = ""
+    title: str = ""
+    language: str = ""
+    published_s: float | None = None
+    time_s: float | None = None  # None: now
+    robots_headers: tuple[str, ...] = ()
+    link_headers: tuple[str, ...] = ()
+    etag: str = ""
+    last_modified: str = ""
+    is_gone: bool = False
+    same_as_url: str = ""
+
+
+class ImportDocuments(msgspec.Struct, frozen=True, tag=True):
+    """Parse and store a batch of documents. Answer: a result for each, and the index generation."""
+
+    documents: tuple[ImportedDocument, ...]
+
+
+class ImportOutcome(IntEnum):
+    """As ImportOutcome in the contract."""
+
+    STORED = 1
+    UNCHANGED = 2
+    OLDER = 3
+    RETIRED = 4
+    EXCLUDED = 5
+    NOT_READ = 6
+    REFUSED = 7
+    FAILED = 8
+
+
+class ImportResult(msgspec.Struct, frozen=True, array_like=True):
+    """What became of a document, and why."""
+
+    outcome: ImportOutcome
+    message: str = ""
+
+
 class ProbeParsers(msgspec.Struct, frozen=True, tag=True):
     """Run the built-in probes on a parse worker. Answer: the results."""
 
@@ -159,7 +205,7 @@ class Shutdown(msgspec.Struct, frozen=True, tag=True):
 
 Request = (
     StartCrawl | StopCrawl | Checkpoint | Compact | Verify | Rebuild | CollectGarbage | PruneLog | StartReindex
-    | StopReindex | ProbeParsers | AcknowledgeView | ReportDamage | Reload | Shutdown
+    | StopReindex | ImportDocuments | ProbeParsers | AcknowledgeView | ReportDamage | Reload | Shutdown
 )  # fmt: skip
 
 
@@ -203,6 +249,8 @@ class Answer(msgspec.Struct, frozen=True):
     garbage: GarbageReport | None = None
     pruned: PruneReport | None = None
     probes: tuple[ProbeResult, ...] = ()
+    imported: tuple[ImportResult, ...] = ()
+    generation: int = 0  # of the index, as the metadata has it
 
 
 class Call(msgspec.Struct, frozen=True, tag=True):

@@ -16,6 +16,7 @@ from jird_daemon.control import (
     Compact,
     Fault,
     Heartbeat,
+    ImportDocuments,
     ProbeParsers,
     Progress,
     PruneLog,
@@ -86,6 +87,10 @@ class ControlHandler(Protocol):
 
     async def stop_reindex(self, request: StopReindex) -> Answer:
         """End that work."""
+        ...
+
+    async def import_documents(self, request: ImportDocuments) -> Answer:
+        """Parse and store a batch of documents."""
         ...
 
     async def probe_parsers(self, request: ProbeParsers) -> Answer:
@@ -201,6 +206,8 @@ class ControlServer:
                 return await handler.start_reindex(request)
             case StopReindex():
                 return await handler.stop_reindex(request)
+            case ImportDocuments():
+                return await handler.import_documents(request)
             case ProbeParsers():
                 return await handler.probe_parsers(request)
             case AcknowledgeView():

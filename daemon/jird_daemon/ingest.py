@@ -31,6 +31,7 @@ from jird_daemon.control import (
     Compact,
     GuardFacts,
     Heartbeat,
+    ImportDocuments,
     ProbeParsers,
     PruneLog,
     Rebuild,
@@ -46,6 +47,7 @@ from jird_daemon.control import (
 )
 from jird_daemon.control_server import ControlServer, ProgressCallback
 from jird_daemon.crawler.crawler import Activity, Crawler
+from jird_daemon.crawler.importing import Importer
 from jird_daemon.crawler.reindex import Reindexer
 from jird_daemon.errors import JirdError, NotReadyError, ShuttingDownError, WrongStateError
 from jird_daemon.extract.pool import ParsePool
@@ -84,6 +86,7 @@ class Ingest:
         self._crawler: Crawler | None = None
         self._housekeeping: Housekeeping | None = None
         self._reindexer: Reindexer | None = None
+        self._importer: Importer | None = None
         self._watch: ResourceWatch | None = None
         self._server: ControlServer | None = None
         self._ready = asyncio.Event()
@@ -189,6 +192,15 @@ class Ingest:
         await (await self._ready_reindexer()).stop()
         return Answer()
 
+    async def import_documents(self, request: ImportDocuments) -> Answer:
+        """Parse and store a batch of documents that nobody was asked for."""
+        crawler = await self._ready_crawler()
+        if crawler.guard:
+            raise WrongStateError(f"intake is paused by the {crawler.guard} guard", "INTAKE_PAUSED")
+        assert self._importer is not None
+        generation, results = await self._importer.run(request.documents)
+        return Answer(imported=results, generation=generation)
+
     async def probe_parsers(self, request: ProbeParsers) -> Answer:
         """Run the probes on a parse worker."""
         await self._ready_crawler()
@@ -226,6 +238,8 @@ class Ingest:
                 self._housekeeping.take_up(settings.content)
             if self._reindexer is not None:
                 self._reindexer.content = settings.content
+            if self._importer is not None:
+                self._importer.take_up(settings)
         return Answer()
 
     async def shutdown(self, request: Shutdown) -> Answer:
@@ -272,6 +286,7 @@ class Ingest:
             self._store, self._parsers, self._settings.content, self._clock, self._index.notify, token
         )
         await self._reindexer.resume()
+        self._importer = Importer(self._store, self._parsers, self._settings, self._clock, self._index.notify)
         self._ready.set()
         assert self._server is not None
         assert self._view is not None
@@ -305,9 +320,12 @@ class Ingest:
             index, self._index = self._index, None
             housekeeping, self._housekeeping = self._housekeeping, None
             reindexer, self._reindexer = self._reindexer, None
+            importer, self._importer = self._importer, None
             store, self._store = self._store, None
             if reindexer is not None:
                 await self._try("reindex", reindexer.close())
+            if importer is not None:
+                await self._try("import", importer.close())
             if crawler is not None:
                 await self._try("crawl", crawler.stop(RunReason.RESTART))
             if parsers is not None:

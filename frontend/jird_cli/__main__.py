@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from jird_cli.archive.export_command import export
+from jird_cli.archive.import_command import import_
 from jird_cli.crawl import crawl
 from jird_cli.failure import EXIT_DONE, EXIT_FAILED, EXIT_USAGE, FailureError, report
 from jird_cli.index import content, index
@@ -50,7 +52,7 @@ def cli(context: click.Context, config: Path | None, run_dir: Path | None) -> No
     invocation.config, invocation.run_dir = config, run_dir
 
 
-for command in (status, crawl, search, page, index, reindex, content, log, debug):
+for command in (status, crawl, search, page, index, reindex, import_, export, content, log, debug):
     cli.add_command(command)
 
 

@@ -14,17 +14,23 @@ from typing import Any, Self, TypeVar
 import grpc
 import grpc.aio
 
-from jird.v1 import crawl_service_pb2_grpc, index_service_pb2_grpc, search_service_pb2_grpc, status_service_pb2_grpc
+from jird.v1 import (
+    archive_service_pb2_grpc,
+    crawl_service_pb2_grpc,
+    index_service_pb2_grpc,
+    search_service_pb2_grpc,
+    status_service_pb2_grpc,
+)
 from jird_client.errors import ClientError, DaemonUnreachableError, NotReadyError, from_rpc_error
 from jird_client.sockets import check_path_length
 
 Response = TypeVar("Response")
 Metadata = Sequence[tuple[str, str]]
 
-# F123: the largest answer is 1,000 log entries with messages of 4,096 characters, or a page with its stored text of
-# 2,097,152 characters of up to 4 bytes; the largest request is 1,000 seeds of 4,096 characters.
-RECEIVE_BYTES_MAX = 16 * 1024 * 1024
-SEND_BYTES_MAX = 8 * 1024 * 1024
+# F123: the largest answer is a block of exported pages, which one page with its bytes (at most 64 MiB) and its text of
+# 2,097,152 characters of up to 4 bytes may end; the largest request is a document of 16 MiB.
+RECEIVE_BYTES_MAX = 96 * 1024 * 1024
+SEND_BYTES_MAX = 20 * 1024 * 1024
 
 # Ordinary calls answer in milliseconds; the deadline is what a person waits for before an error is kinder.
 CALL_TIMEOUT_S = 10.0
@@ -63,6 +69,7 @@ class Stubs:
     crawl: Any
     index: Any
     status: Any
+    archive: Any
 
     @classmethod
     def of(cls, channel: Any) -> Self:
@@ -72,6 +79,7 @@ class Stubs:
             crawl_service_pb2_grpc.CrawlServiceStub(channel),
             index_service_pb2_grpc.IndexServiceStub(channel),
             status_service_pb2_grpc.StatusServiceStub(channel),
+            archive_service_pb2_grpc.ArchiveServiceStub(channel),
         )
 
 
@@ -116,6 +124,24 @@ class Client:
             if not isinstance(failure, NotReadyError) or self._clock() >= give_up_at:
                 raise failure
             self._sleep(failure.retry_after_s or READY_RETRY_S)
+
+    def begin(self, method: Any, request: Any, timeout_s: float = CALL_TIMEOUT_S) -> Callable[[], Any]:
+        """Make a call without waiting for it; what is returned waits and gives its answer, or raises as `call` does.
+
+        Only for calls that may be made twice: one that met a daemon that was not ready yet is made again.
+        """
+        future = method.future(request, timeout=timeout_s)
+
+        def wait() -> Any:
+            try:
+                return future.result()
+            except grpc.RpcError as error:
+                failure = from_rpc_error(error)
+            if isinstance(failure, NotReadyError):
+                return self.call(method, request, timeout_s)
+            raise failure
+
+        return wait
 
     def stream(self, method: Callable[..., Any], request: Any) -> Iterator[Any]:
         """Yield the messages of a streaming call; leaving the loop cancels it.

@@ -156,6 +156,16 @@ class Admission:
         return None if found is None else found[1]
 
 
+def excluded_from_imports(crawl: Crawl) -> Callable[[str], Refusal | None]:
+    """Which URLs the configuration keeps out of an import, and why.
+
+    Patterns say what is not wanted, wherever it comes from. What may be connected to does not matter: nobody is asked.
+    A crawl's own rules are that crawl's.
+    """
+    check = _skip_rule(_any_of(crawl.skip_url_patterns), "crawl.skip_url_patterns")
+    return lambda url: check(Question(url, "", "", 0))
+
+
 class RunAdmission:
     """The ordered rules of one run. Immutable."""
 

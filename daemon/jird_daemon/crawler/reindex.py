@@ -6,7 +6,6 @@ nothing, so times, history and validators stay: the latest generation takes the 
 """
 
 import asyncio
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,18 +14,17 @@ import msgspec
 
 from jird_daemon.clock import Clock
 from jird_daemon.control import ReindexState
-from jird_daemon.crawler.derived import NOINDEX, Source, derive_page
+from jird_daemon.crawler.derived import NOINDEX, Source, derive_page, judge_stored
 from jird_daemon.crawler.variants import NOT_CANONICAL
 from jird_daemon.errors import CorruptBlobError, JirdError, ParserFailedError, WrongStateError
 from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind
-from jird_daemon.extract.media_type import PLAIN
 from jird_daemon.log import get_logger
 from jird_daemon.outcome import ExitCode
 from jird_daemon.store.env import Store
-from jird_daemon.store.pages import FetchedPage, get_page, store_page
+from jird_daemon.store.pages import FetchedPage, store_page
 from jird_daemon.store.tables import META, PAGES, URLS, Page
 from jird_daemon.store.txn import Txn
-from jird_daemon.url.canonical import origin_of, split
+from jird_daemon.url.canonical import split
 from jird_settings import Content
 
 # META: where the work stands; kept when it has ended, to be shown.
@@ -224,18 +222,10 @@ class Reindexer:
         self._on_commit()
 
     def _derive(self, txn: Txn, stored: _Stored, document: ParsedDocument) -> FetchedPage:
-        page, code, reason = stored.page, ExitCode.FILE_INGESTED, ""
-        if document.is_noindex:
-            code, reason = ExitCode.BLOCKED_AT_REQUEST_OF_REMOTE, NOINDEX
-        elif _canonical_stands(txn, stored, document):
-            code, reason = ExitCode.NOT_CANONICAL, NOT_CANONICAL
-        if reason == page.not_indexable_reason:
-            code = ExitCode(page.exit_code)
-        derived = derive_page(stored.source, document, self.content, code, reason)
-        if document.media_type != PLAIN:
-            return derived
-        # Plain text says nothing but itself; what came with an import beside it stays.
-        return dataclasses.replace(derived, title=page.title, language=page.language, published_s=page.published_s)
+        code, reason = judge_stored(txn, stored.source, document)
+        if reason == stored.page.not_indexable_reason:
+            code = ExitCode(stored.page.exit_code)
+        return derive_page(stored.source, document, self.content, code, reason)
 
 
 def _stored(txn: Txn, state: ReindexState, url_id: int, page: Page) -> _Stored | None:
@@ -259,14 +249,6 @@ def _stored(txn: Txn, state: ReindexState, url_id: int, page: Page) -> _Stored |
         page.link_headers,
         page.etag,
         page.last_modified,
+        page.given,
     )
     return _Stored(url_id, page, source)
-
-
-def _canonical_stands(txn: Txn, stored: _Stored, document: ParsedDocument) -> bool:
-    """Whether the page that this one names as canonical is there to be found in its place (J147)."""
-    to_url = document.canonical_url
-    if not to_url or document.is_nofollow or origin_of(to_url) != origin_of(stored.source.url):
-        return False
-    found = get_page(txn, to_url)
-    return found is not None and found[1].is_indexable

@@ -9,6 +9,8 @@ from grpc import aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from jird.v1 import archive_service_pb2 as archive_pb
+from jird.v1 import archive_service_pb2_grpc as archive_grpc
 from jird.v1 import crawl_service_pb2 as crawl_pb
 from jird.v1 import crawl_service_pb2_grpc as crawl_grpc
 from jird.v1 import index_service_pb2 as index_pb
@@ -17,6 +19,7 @@ from jird.v1 import search_service_pb2 as search_pb
 from jird.v1 import search_service_pb2_grpc as search_grpc
 from jird.v1 import status_service_pb2 as status_pb
 from jird.v1 import status_service_pb2_grpc as status_grpc
+from jird_daemon.rpc.archive_service import ArchiveService
 from jird_daemon.rpc.backend import Backend
 from jird_daemon.rpc.crawl_service import CrawlService
 from jird_daemon.rpc.gate import Gate
@@ -25,20 +28,23 @@ from jird_daemon.rpc.search_service import SearchService
 from jird_daemon.rpc.sockets import ADMIN_SOCKET, SEARCH_SOCKET, SocketFolder
 from jird_daemon.rpc.status_service import StatusService
 
-# What one message may have (F123): from the frontend a query or a seed; from an admin 1,000 seeds of 4,096 characters.
+# What one message may have (F123): from the frontend a query or a seed; from an admin 1,000 seeds of 4,096 characters,
+# or a batch of an import with one document of 16 MiB.
 SEARCH_RECEIVE_BYTES_MAX = 64 * 1024
 ADMIN_RECEIVE_BYTES_MAX = 20 * 1024 * 1024
-# A page with 2,097,152 characters of text, each of four bytes, and 10,000 links.
-SEND_BYTES_MAX = 64 * 1024 * 1024
+# A page with 2,097,152 characters of text, each of four bytes, and 10,000 links; or a block of exported pages, which
+# ends with one of the largest crawl.max_body_bytes (64 MiB) and its text.
+SEND_BYTES_MAX = 96 * 1024 * 1024
 
 _SERVICERS: tuple[tuple[Callable[[Backend], object], Callable[[Any, Any], None]], ...] = (
     (SearchService, search_grpc.add_SearchServiceServicer_to_server),
     (CrawlService, crawl_grpc.add_CrawlServiceServicer_to_server),
     (IndexService, index_grpc.add_IndexServiceServicer_to_server),
     (StatusService, status_grpc.add_StatusServiceServicer_to_server),
+    (ArchiveService, archive_grpc.add_ArchiveServiceServicer_to_server),
 )
-SERVICES = ("jird.v1.SearchService", "jird.v1.CrawlService", "jird.v1.IndexService", "jird.v1.StatusService")
-_FILES = (search_pb, crawl_pb, index_pb, status_pb)
+_FILES = (search_pb, crawl_pb, index_pb, status_pb, archive_pb)
+SERVICES = tuple(next(iter(file.DESCRIPTOR.services_by_name.values())).full_name for file in _FILES)
 
 
 class RpcServers:
@@ -98,5 +104,4 @@ def _bind(server: aio.Server, path: str) -> None:
 
 
 def _service_names() -> Sequence[str]:
-    described = [next(iter(file.DESCRIPTOR.services_by_name.values())).full_name for file in _FILES]
-    return (*described, health.SERVICE_NAME, reflection.SERVICE_NAME)
+    return (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)

@@ -22,7 +22,17 @@ from jird_daemon.outcome import ExitCode
 from jird_daemon.store.duplicates import is_comparable, join_groups, leave_groups
 from jird_daemon.store.generations import close_generation, extend_generation, record_content, rewrite_generation
 from jird_daemon.store.links import collect_anchors, replace_links
-from jird_daemon.store.tables import INDEX_CHANGES, ORIGIN_DOCUMENTS, PAGES, URLS, Image, Link, Page
+from jird_daemon.store.tables import (
+    INDEX_CHANGES,
+    NOTHING_GIVEN,
+    ORIGIN_DOCUMENTS,
+    PAGES,
+    URLS,
+    Given,
+    Image,
+    Link,
+    Page,
+)
 from jird_daemon.store.text_pile import has_text
 from jird_daemon.store.txn import Txn
 from jird_daemon.store.urls import find_url, intern_url
@@ -66,6 +76,7 @@ class FetchedPage:
     content_type: str = ""
     robots_headers: tuple[str, ...] = ()
     link_headers: tuple[str, ...] = ()
+    given: Given = NOTHING_GIVEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +141,7 @@ def store_page(txn: Txn, page: FetchedPage, *, is_derived: bool = False) -> Page
         content_type=page.content_type,
         robots_headers=page.robots_headers,
         link_headers=page.link_headers,
+        given=page.given,
     )
     if new.is_indexable and (old is None or _searchable(old) != _searchable(new)):
         new = msgspec.structs.replace(new, anchors=collect_anchors(txn, url_id))

@@ -76,6 +76,17 @@ class Image(msgspec.Struct, frozen=True, array_like=True):
     alt: str = ""
 
 
+class Given(msgspec.Struct, frozen=True, array_like=True):
+    """What an import said of a document beside its bytes; it stands before what the bytes say."""
+
+    title: str = ""
+    language: str = ""  # IANA primary subtag, lower case
+    published_s: float | None = None
+
+
+NOTHING_GIVEN = Given()
+
+
 class Page(msgspec.Struct, frozen=True, array_like=True):
     """What the last answers said of a URL. A row exists from the first answered request on."""
 
@@ -111,6 +122,7 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     link_headers: tuple[str, ...] = ()
     indexiness: int = 0  # below 0 a leaf, above it a list of other pages (U156)
     near_duplicate_of: int = 0  # number of the page whose text is nearly the same; 0: it is the first of its kind
+    given: Given = NOTHING_GIVEN
 
 
 class Generation(msgspec.Struct, frozen=True, array_like=True):
