@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 from fastwarc.warc import ArchiveIterator
 
-from testkit.daemon import Daemon, kill_process
+from jird.v1 import index_service_pb2 as index_pb
+from jird.v1 import index_service_pb2_grpc as index_grpc
+from testkit.daemon import CALL_TIMEOUT_S, Daemon, kill_process
 from testkit.processes import wait_until
+from testkit.stale import read_otherwise
 
 DOCUMENTS = 1_200
 COMMAND_TIMEOUT_S = 60.0
@@ -113,6 +116,30 @@ def test_another_daemon_that_is_killed_meanwhile_has_the_same_in_the_end(
         assert sum(outcomes.values()) == DOCUMENTS
         digest = end_of(ctl(daemon, "export").stdout)["digest"]
         assert end_of(ctl(other, "export").stdout)["digest"] == digest
+
+
+def test_reindex_that_is_killed_meanwhile_gives_what_a_fresh_import_of_the_same_bytes_gives(
+    daemon: Daemon, lines: Path, tmp_path: Path
+) -> None:
+    """An older release has read every page otherwise; the digests of the exports say that nothing of it is left."""
+    with Daemon(tmp_path / "old") as old:
+        assert ctl(old, "import", str(lines)).returncode == 0
+        assert old.stop() == 0
+        assert read_otherwise(old.state_dir) == DOCUMENTS
+        old.start()
+        digest = end_of(ctl(daemon, "export").stdout)["digest"]
+        assert end_of(ctl(old, "export").stdout)["digest"] != digest
+        stub = old.stub(index_grpc.IndexServiceStub)
+        stub.StartReindex(index_pb.StartReindexRequest(), timeout=CALL_TIMEOUT_S)
+        status = index_pb.GetReindexRequest()
+        wait_until(lambda: stub.GetReindex(status, timeout=CALL_TIMEOUT_S).done_count > 0, "a batch is written")
+        kill_process(old.pids()["ingest"])
+        wait_until(
+            lambda: stub.GetReindex(status, timeout=CALL_TIMEOUT_S).HasField("end_time"), "it goes on to its end"
+        )
+        state = stub.GetReindex(status, timeout=CALL_TIMEOUT_S)
+        assert (state.derived_count, state.changed_count, state.failed_count) == (DOCUMENTS, DOCUMENTS, 0)
+        assert end_of(ctl(old, "export").stdout)["digest"] == digest
 
 
 def test_a_warc_is_read_by_a_standard_reader_and_by_another_daemon(daemon: Daemon, tmp_path: Path) -> None:
