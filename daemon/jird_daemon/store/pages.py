@@ -104,7 +104,10 @@ def store_page(txn: Txn, page: FetchedPage, *, is_derived: bool = False) -> Page
     url_id = intern_url(txn, page.url)
     old = txn.get(PAGES, url_id)
     text_digest = txn.put_blob(page.pile_bytes) if page.pile_bytes else b""
-    content_digest = txn.put_blob(page.content) if page.content else b""
+    if is_derived and old is not None and old.content_digest and page.content:
+        content_digest = old.content_digest  # where the bytes have just come from
+    else:
+        content_digest = txn.put_blob(page.content) if page.content else b""
     if is_derived:
         is_new_content = False
         rewrite_generation(txn, url_id, pile=page.pile_digest, text=text_digest)
