@@ -21,6 +21,10 @@ LINK_FIELDS = 9
 """Numbers of a link: target, flags, has_headline, start, end, text, alt, attribute_start, attribute_count."""
 
 
+BLOCK_FIELDS = 6
+"""Numbers of a block: parent, flags, hints, start, end, link_chars."""
+
+
 @dataclass(frozen=True, slots=True)
 class ElementRule:
     """What an element means; the numbers are those of page_api.h."""
@@ -55,6 +59,8 @@ class PageRules:
     images_max: int
     head_max: int
     times_max: int
+    main_kind: int  # of the ranges that are found by the text
+    navigation_kind: int
 
 
 @dataclass(slots=True)
@@ -67,6 +73,7 @@ class PageData:
     items: list[int]  # ITEM_FIELDS of each
     links: list[int]  # LINK_FIELDS of each
     attributes: list[int]  # name (number in PageRules.attributes), value (string) of each
+    found: list[int]  # kind, start, end of main part and navigation, as the text tells them
     full: int  # set of FULL_...
     has_unwanted: bool  # the text holds what SourceScan calls unwanted, or a carriage return
 
@@ -84,6 +91,40 @@ def scan_source(source: bytes) -> SourceScan:
     found = ffi.new("page_source *")
     lib.page_source_scan(ffi.from_buffer("uint8_t[]", source), len(source), found)
     return SourceScan(found.has_unwanted != 0, found.open_count)
+
+
+def hints_of(name: str) -> int:
+    """What a class, id or itemprop says of its element: a set of PAGE_HINT_... of page_api.h."""
+    data = name.encode("utf-8", "replace")
+    return int(lib.page_hints_of(ffi.from_buffer("uint8_t[]", data), len(data)))
+
+
+def find_main(text: str, blocks: Sequence[int], main_kind: int, navigation_kind: int) -> list[int]:
+    """Find the main part of a page and what stands beside it.
+
+    Args:
+        text: The text of the page.
+        blocks: BLOCK_FIELDS numbers of each of its blocks, in tree order.
+        main_kind: Kind of the ranges of the main part.
+        navigation_kind: Kind of the ranges beside it.
+
+    Returns:
+        Kind, start and end of each range, by their start; nothing if there is no clear main part.
+
+    Raises:
+        MemoryError: There is not enough of it.
+    """
+    count = len(blocks) // BLOCK_FIELDS
+    if not count:
+        return []
+    data = text.encode("utf-8", "replace")
+    numbers = ffi.new("int32_t[]", blocks)
+    ranges, found = ffi.new("page_range[]", 2 * count), ffi.new("size_t *")
+    kinds = ffi.new("page_kinds *", (main_kind, navigation_kind))
+    rows = ffi.cast("page_block *", numbers)
+    if lib.page_find_main(ffi.from_buffer("uint8_t[]", data), len(data), rows, count, kinds, ranges, found) != 0:
+        raise MemoryError("main part of a page")
+    return _numbers(ranges, 3 * found[0])
 
 
 class PageWalk:
@@ -128,9 +169,14 @@ class PageWalk:
             _numbers(result.items, ITEM_FIELDS * result.item_count),
             _numbers(result.links, LINK_FIELDS * result.link_count),
             _numbers(result.attributes, 2 * result.attribute_count),
+            _numbers(result.found, 3 * result.found_count),
             result.full,
             result.has_unwanted != 0,
         )
+
+    def blocks(self) -> list[int]:
+        """Give the blocks of the last walk, BLOCK_FIELDS numbers of each."""
+        return _numbers(self._result.blocks, BLOCK_FIELDS * self._result.block_count)
 
     def _encode_rules(self, rules: PageRules) -> object:
         elements = ffi.new("page_element[]", rules.known_tag_max + 1)
@@ -149,6 +195,7 @@ class PageWalk:
                 "nodes_max": rules.nodes_max, "chars_max": rules.chars_max, "label_chars_max": rules.label_chars_max,
                 "markers_max": rules.markers_max, "links_max": rules.links_max, "images_max": rules.images_max,
                 "head_max": rules.head_max, "times_max": rules.times_max,
+                "kinds": {"main": rules.main_kind, "navigation": rules.navigation_kind},
             },
         )  # fmt: skip
 

@@ -25,6 +25,28 @@ enum page_role {
     PAGE_ROOT, /* of an item alone: the document's first element */
 };
 
+/* Where something stands, by the elements around it: the flags of page_element. */
+enum page_flag {
+    PAGE_IN_HEADER = 1,
+    PAGE_IN_FOOTER = 2,
+    PAGE_IN_ASIDE = 4,
+    PAGE_IN_NAV = 8,
+    PAGE_IN_FORM = 16,
+    PAGE_IN_MAIN = 32,
+    PAGE_IN_ARTICLE = 64,
+    PAGE_IN_SECTION = 128,
+    PAGE_IN_TABLE = 256,
+    PAGE_IN_FIGURE = 512,
+    PAGE_IN_ADDRESS = 1024,
+    PAGE_IN_CODE = 2048,
+    PAGE_IN_HEADLINE = 4096,
+    PAGE_IN_LIST = 8192,
+    PAGE_IN_PARAGRAPH = 16384,
+};
+
+/* What the name of an element says: that the page's text is in it, that it may be, or what stands beside a text. */
+enum page_hint { PAGE_HINT_GOOD = 1, PAGE_HINT_BODY = 2, PAGE_HINT_BESIDE = 4 };
+
 /* The meaning of an element; zero bytes are an element without any. */
 typedef struct page_element {
     uint8_t is_known;
@@ -42,6 +64,12 @@ typedef struct page_name {
     const char *name;
     page_element element;
 } page_name;
+
+/* Kinds of the ranges that page_find_main gives. */
+typedef struct page_kinds {
+    int32_t main;
+    int32_t navigation;
+} page_kinds;
 
 /* Everything the walk needs to know; the caller keeps the arrays alive. */
 typedef struct page_rules {
@@ -65,6 +93,7 @@ typedef struct page_rules {
     uint32_t images_max;
     uint32_t head_max; /* of meta, link and base, each */
     uint32_t times_max;
+    page_kinds kinds;
 } page_rules;
 
 /* Limits that were met. */
@@ -106,6 +135,16 @@ typedef struct page_attribute {
     int32_t value; /* string; -1 for an attribute without a value */
 } page_attribute;
 
+/* An element on lines of its own that has text, in tree order. */
+typedef struct page_block {
+    int32_t parent;     /* number of the block around it; -1 for none */
+    int32_t flags;      /* its own, of page_flag */
+    int32_t hints;      /* set of PAGE_HINT_... */
+    int32_t start;      /* of its text, in code points */
+    int32_t end;        /* after `start` */
+    int32_t link_chars; /* code points that are text of links */
+} page_block;
+
 /* What a walk found; valid until the next walk with it. */
 typedef struct page_result {
     const uint8_t *text; /* UTF-8 */
@@ -120,6 +159,10 @@ typedef struct page_result {
     size_t link_count;
     const page_attribute *attributes;
     size_t attribute_count;
+    const page_block *blocks;
+    size_t block_count;
+    const page_range *found; /* main part and navigation, told by the text; none if there is no clear main part */
+    size_t found_count;
     uint32_t full;         /* PAGE_FULL_... */
     uint32_t has_unwanted; /* the text holds characters that page_source calls unwanted, or a carriage return */
 } page_result;
@@ -151,3 +194,12 @@ void page_walk_free(page_walk *walk);
 
 /* Walk the tree from the node `root` on. Returns 0, or -1 when memory was short; ret_result is then untouched. */
 int page_walk_run(page_walk *walk, const page_tree *tree, const page_rules *rules, void *root, page_result *ret_result);
+
+/* What a name (class, id, itemprop) says: a set of PAGE_HINT_... */
+int32_t page_hints_of(const uint8_t *name, size_t bytes);
+
+/* Find the main part of a page and what stands beside it, by its text and blocks.
+ *
+ * ret_ranges has room for twice `count` ranges. Returns 0, or -1 when memory was short. */
+int page_find_main(const uint8_t *text, size_t bytes, const page_block *blocks, size_t count, const page_kinds *kinds,
+                   page_range *ret_ranges, size_t *ret_count);

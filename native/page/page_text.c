@@ -224,3 +224,11 @@ void page_text_close(page_text *text, uint32_t range)
             break;
         }
 }
+
+int32_t page_text_chars(const page_text *text, uint32_t range)
+{
+    const page_range *const ranges = (const page_range *)text->ranges.data;
+    if (range >= text->ranges.used / sizeof *ranges || ranges[range].start < 0)
+        return 0;
+    return ranges[range].end - ranges[range].start;
+}

@@ -38,6 +38,9 @@ uint32_t page_text_open(page_text *text, int kind);
 /* End a range after the text so far. */
 void page_text_close(page_text *text, uint32_t range);
 
+/* Code points in a range that has ended. */
+int32_t page_text_chars(const page_text *text, uint32_t range);
+
 /* Bytes of the white space at `p`, of which `left` can be read; 0 if there is none. */
 static inline size_t page_space(const uint8_t *p, size_t left)
 {

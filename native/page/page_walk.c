@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "page_hints.h"
 #include "page_meaning.h"
 #include "page_source.h"
 
@@ -15,6 +16,32 @@ static void break_for(page_walk *w, const page_element *element)
         page_text_break_cell(&w->text);
 }
 
+/* Note a block; its text begins behind what was written so far, and the line end that is due. */
+static void open_block(page_walk *w, const open_element *open)
+{
+    const int32_t hints = open->element.is_always_shown ? 0 : page_hints_of_element(w->tree, open->node);
+    const page_block block = {.parent = w->block,
+                              .flags = (int32_t)open->element.flags,
+                              .hints = hints,
+                              .start = (int32_t)w->text.length + (w->text.length > 0),
+                              .link_chars = w->link_chars};
+    if (qix_bytes_add(&w->blocks, &block, sizeof block))
+        w->block = (int32_t)(w->blocks.used / sizeof block) - 1;
+    else
+        w->text.has_failed = true;
+}
+
+/* End a block; one without text is forgotten. */
+static void close_block(page_walk *w, const open_element *open)
+{
+    page_block *const block = (page_block *)w->blocks.data + w->block;
+    block->end = (int32_t)w->text.length;
+    block->link_chars = open->anchor == PAGE_NONE ? w->link_chars - block->link_chars : block->end - block->start;
+    if (block->end <= block->start)
+        w->blocks.used -= sizeof *block;
+    w->block = open->block;
+}
+
 static void enter(page_walk *w, open_element *open)
 {
     const page_element *const element = &open->element;
@@ -22,7 +49,10 @@ static void enter(page_walk *w, open_element *open)
     open->is_muted = w->is_muted;
     open->anchor = w->anchor;
     open->range = PAGE_NONE;
+    open->block = w->block;
     break_for(w, element);
+    if (element->layout == PAGE_BLOCK && !w->is_muted)
+        open_block(w, open);
     if (element->role != PAGE_NO_ROLE)
         page_act(w, open->node, element->role);
     w->flags = open->flags | element->flags;
@@ -38,8 +68,10 @@ static void enter(page_walk *w, open_element *open)
 static void close_anchor(page_walk *w, const open_element *open)
 {
     const page_link *const link = w->anchor == open->anchor ? NULL : page_items_link(&w->items, w->anchor);
-    if (link && link->start != PAGE_NONE)
+    if (link && link->start != PAGE_NONE) {
         page_text_close(&w->text, (uint32_t)link->start);
+        w->link_chars += page_text_chars(&w->text, (uint32_t)link->start);
+    }
     w->anchor = open->anchor;
 }
 
@@ -59,6 +91,8 @@ static void leave(page_walk *w, const open_element *open)
         w->foreign--;
     }
     break_for(w, &open->element);
+    if (w->block != open->block)
+        close_block(w, open);
 }
 
 static bool pop(page_walk *w, open_element *ret_open)
@@ -127,7 +161,9 @@ static void reset(page_walk *w, const page_tree *tree, const page_rules *rules)
     w->tree = tree;
     w->rules = rules;
     w->full = w->flags = w->foreign = w->marker_count = 0;
-    w->anchor = PAGE_NONE;
+    w->anchor = w->block = PAGE_NONE;
+    w->link_chars = 0;
+    w->blocks.used = w->found.used = 0;
     w->is_muted = w->has_title = false;
     memset(w->counts, 0, sizeof w->counts);
 }
@@ -172,9 +208,27 @@ static void give(page_walk *w, page_result *ret_result)
         .link_count = w->items.links.used / sizeof(page_link),
         .attributes = (const page_attribute *)w->items.attributes.data,
         .attribute_count = w->items.attributes.used / sizeof(page_attribute),
+        .blocks = (const page_block *)w->blocks.data,
+        .block_count = w->blocks.used / sizeof(page_block),
+        .found = (const page_range *)w->found.data,
+        .found_count = w->found.used / sizeof(page_range),
         .full = w->full,
         .has_unwanted = page_has_unwanted(w->text.out.data, w->text.out.used, '\n'),
     };
+}
+
+static bool find_main(page_walk *w)
+{
+    const size_t count = w->blocks.used / sizeof(page_block);
+    size_t found = 0;
+    if (count == 0)
+        return true;
+    if (!qix_bytes_reserve(&w->found, 2 * count * sizeof(page_range)) ||
+        page_find_main(w->text.out.data, w->text.out.used, (const page_block *)w->blocks.data, count, &w->rules->kinds,
+                       (page_range *)w->found.data, &found) != 0)
+        return false;
+    w->found.used = found * sizeof(page_range);
+    return true;
 }
 
 page_walk *page_walk_new(void)
@@ -190,6 +244,8 @@ void page_walk_free(page_walk *walk)
     page_items_free(&walk->items);
     qix_bytes_free(&walk->open);
     qix_bytes_free(&walk->flat);
+    qix_bytes_free(&walk->blocks);
+    qix_bytes_free(&walk->found);
     free(walk);
 }
 
@@ -202,7 +258,7 @@ int page_walk_run(page_walk *walk, const page_tree *tree, const page_rules *rule
     page_text_break_line(&walk->text);
     if (walk->text.is_full)
         walk->full |= PAGE_FULL_TEXT;
-    if (walk->text.has_failed || walk->items.has_failed)
+    if (walk->text.has_failed || walk->items.has_failed || !find_main(walk))
         return -1;
     place_links(walk);
     give(walk, ret_result);

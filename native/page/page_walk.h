@@ -14,13 +14,18 @@ typedef struct {
     bool is_muted;
     int32_t range;  /* that it opened, PAGE_NONE for none */
     int32_t anchor; /* number of the link around it */
+    int32_t block;  /* number of the block around it */
 } open_element;
 
 struct page_walk {
     page_text text;
     page_items items;
-    qix_bytes open; /* open_element */
-    qix_bytes flat; /* flat_element */
+    qix_bytes open;     /* open_element */
+    qix_bytes flat;     /* flat_element */
+    qix_bytes blocks;   /* page_block */
+    qix_bytes found;    /* page_range */
+    int32_t block;      /* number of the innermost open block, PAGE_NONE for none */
+    int32_t link_chars; /* of links that have ended */
     const page_tree *tree;
     const page_rules *rules;
     uint32_t full;

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-NOT_BENCHMARKS = {"run_all", "measure", "corpus"}
+NOT_BENCHMARKS = {"run_all", "measure", "corpus", "main_text"}
 
 
 def _complete(beginning: str, names: list[str]) -> str | None:

@@ -65,14 +65,13 @@ class LocationFlag(IntFlag):
 class Element:
     """The meaning of one element. Plain numbers, because the walk compares them for every node."""
 
-    __slots__ = ("flag", "is_plain", "layout", "marker", "role")
+    __slots__ = ("flag", "layout", "marker", "role")
 
     def __init__(self, layout: Layout = Layout.INLINE, role: Role = Role.NONE, flag: int = 0, marker: int = -1) -> None:
         self.layout = int(layout)
         self.role = int(role)
         self.flag = int(flag)  # of LocationFlag
         self.marker = int(marker)  # of MarkerKind, or ARTICLE_RANGE
-        self.is_plain = not self.role and not self.flag and self.marker < 0  # layout is all there is to it
 
 
 _F = LocationFlag

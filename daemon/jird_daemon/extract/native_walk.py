@@ -40,6 +40,7 @@ from jird_daemon.extract.tree import (
     RawLink,
 )
 from jird_daemon.extract.walk import HEADLINES, walk_tree
+from jird_daemon.store.text_pile import MarkerKind
 from jird_native import page as native
 
 _TRUNCATED = {
@@ -89,6 +90,8 @@ def _rules() -> native.PageRules:
         4 * IMAGES_MAX,
         HEAD_ELEMENTS_MAX,
         TIMES_MAX,
+        int(MarkerKind.MAIN),
+        int(MarkerKind.NAVIGATION),
     )
 
 
@@ -110,6 +113,8 @@ def _tree(data: native.PageData) -> PageTree:
     tree.truncated.update(name for flag, name in _TRUNCATED.items() if data.full & flag)
     markers = data.markers
     tree.markers = list(zip(markers[::3], markers[1::3], markers[2::3], strict=True))
+    found = data.found
+    tree.found = list(zip(found[::3], found[1::3], found[2::3], strict=True))
     # Each string is ended by a zero byte, so behind the last one stands an empty one: there -1 finds what is none.
     strings = data.strings
     values: list[str | None] = [*strings[:-1], None]

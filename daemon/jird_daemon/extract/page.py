@@ -12,7 +12,7 @@ from jird_daemon.extract.elements import ARTICLE_RANGE
 from jird_daemon.extract.images import read_images
 from jird_daemon.extract.limits import DOCUMENT_TEXT_CHARS_MAX
 from jird_daemon.extract.links import LinkReader
-from jird_daemon.extract.main_text import main_text
+from jird_daemon.extract.main_text import main_ranges, main_text
 from jird_daemon.extract.metadata import Metadata
 from jird_daemon.extract.native_walk import walk_page
 from jird_daemon.extract.nesting import guard
@@ -23,7 +23,7 @@ from jird_daemon.store.text_pile import Marker, MarkerKind, TextPile, encode_mar
 from jird_daemon.url.directives import parse_x_robots_tag
 from jird_native.page import scan_source, simhash
 
-_MAIN = int(MarkerKind.MAIN)
+_PART_KINDS = frozenset({int(MarkerKind.MAIN), int(MarkerKind.NAVIGATION), ARTICLE_RANGE})
 # An element that XML closes in its own tag; HTML would leave it open and swallow what follows.
 _SELF_CLOSED = re.compile(
     r"<((?:script|style|title|textarea|iframe|a|div|span|p|td|i|b|em)\b)([^<>]*)/>", re.IGNORECASE
@@ -158,13 +158,11 @@ def _parse_tree(source: bytes) -> LexborHTMLParser:
 
 
 def _markers(tree: PageTree) -> list[tuple[int, int, int]]:
-    """Give the ranges with text in the order of the pile; without a main element, a single article is the main part."""
-    kinds = [kind for kind, _, _ in tree.markers]
-    article = _MAIN if _MAIN not in kinds and kinds.count(ARTICLE_RANGE) == 1 else -1
-    ranges = [
-        (start, -end, article if kind == ARTICLE_RANGE else kind)
-        for kind, start, end in tree.markers
-        if 0 <= start < end
-    ]
+    """Give the ranges with text in the order of the pile.
+
+    The main part is what the page calls so, else a single article, else what its text tells.
+    """
+    ranges = [(start, -end, kind) for kind, start, end in tree.markers if 0 <= start < end and kind not in _PART_KINDS]
+    ranges += [(start, -end, kind) for kind, start, end in main_ranges(tree)]
     ranges.sort()
-    return [(kind, start, -end) for start, end, kind in ranges if kind >= 0]
+    return [(kind, start, -end) for start, end, kind in ranges]

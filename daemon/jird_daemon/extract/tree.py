@@ -37,6 +37,8 @@ class PageTree:
 
     text: str = ""
     markers: list[tuple[int, int, int]] = field(default_factory=list)  # kind, start (-1 without text), end
+    found: list[tuple[int, int, int]] = field(default_factory=list)  # main part and navigation, told by the text
+    blocks: list[int] = field(default_factory=list)  # what that was told from; the walk in C keeps its own
     links: list[RawLink] = field(default_factory=list)
     images: list[Attributes] = field(default_factory=list)
     metas: list[Attributes] = field(default_factory=list)

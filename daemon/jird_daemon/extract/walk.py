@@ -34,6 +34,7 @@ from jird_daemon.extract.limits import (
 from jird_daemon.extract.text import Range, TextBuilder
 from jird_daemon.extract.tree import HEAD_ELEMENTS_MAX, RAW_LINKS_MAX, TIMES_MAX, Attributes, PageTree, RawLink
 from jird_daemon.store.text_pile import MarkerKind
+from jird_native.page import find_main, hints_of
 
 # The numbers as plain integers: comparing members of an enumeration costs a third of the walk.
 _BLOCK, _CELL = int(Layout.BLOCK), int(Layout.CELL)
@@ -65,8 +66,23 @@ class _OpenLink:
         self.is_frame = is_frame
 
 
-# What an element changed: flags, muting, the range it opened, the link around it.
-_Saved = tuple[int, bool, Range | None, _OpenLink | None]
+class _OpenBlock:
+    """An element on lines of its own."""
+
+    __slots__ = ("end", "flags", "hints", "link_chars", "parent", "start")
+
+    def __init__(self, parent: int, flags: int, hints: int, start: int, link_chars: int) -> None:
+        self.parent = parent
+        self.flags = flags
+        self.hints = hints
+        self.start = start
+        self.end = -1
+        self.link_chars = link_chars  # of links that had ended before it, until it ends itself
+
+
+# What an element changed: flags, muting, the range it opened, the link and the block around it.
+_Saved = tuple[int, bool, Range | None, _OpenLink | None, int]
+_NAMING = ("class", "id", "itemprop")
 
 
 # What XML and protobuf text refuse, and no reader can see (F89): controls but tab and line end, surrogates, and the
@@ -92,6 +108,9 @@ class _Walk:
         self._is_muted = False
         self._foreign = 0
         self._anchor: _OpenLink | None = None
+        self.blocks: list[_OpenBlock] = []
+        self._block = -1
+        self._link_chars = 0  # of links that have ended
 
     def walk(self, root: LexborNode, overrides: dict[int, Element]) -> PageTree:
         """Walk from the root on."""
@@ -105,6 +124,7 @@ class _Walk:
         tree.text = builder.text()
         tree.has_unwanted = UNWANTED.search(tree.text) is not None
         tree.markers = [(opened.kind, opened.start, opened.end) for opened in self.markers]
+        tree.found = self._find_main()
         for link in self.links:
             start, end = (link.range.start, link.range.end) if link.range is not None else (-1, -1)
             target = _without_fragment(link.attributes.pop("src" if link.is_frame else "href") or "")
@@ -140,15 +160,10 @@ class _Walk:
                 child = node.first_child
                 saved = None
                 if element is not None:
-                    if element.is_plain:
-                        if pieces:
-                            builder.flush()
-                        builder.separator = "\n" if element.layout == _BLOCK else builder.separator or " "
-                    else:
-                        saved = self._enter(node, element)
-                        if child is None or element.role in _LEAVES:
-                            child = None
-                            self._leave(element, saved)
+                    saved = self._enter(node, element)
+                    if child is None or element.role in _LEAVES:
+                        child = None
+                        self._leave(element, saved)
                 if child is not None:
                     if len(parents) < DOCUMENT_DEPTH_MAX:
                         parents.append((node, element, saved))
@@ -164,12 +179,7 @@ class _Walk:
                     return False
                 node, element, saved = parents.pop()
                 if element is not None:
-                    if element.is_plain:
-                        if pieces:
-                            builder.flush()
-                        builder.separator = "\n" if element.layout == _BLOCK else builder.separator or " "
-                    else:
-                        self._leave(element, saved)
+                    self._leave(element, saved)
                 following = node.next
             node = following
         while parents:
@@ -185,7 +195,9 @@ class _Walk:
             builder.break_line()
         elif element.layout == _CELL:
             builder.break_cell()
-        flags, is_muted, anchor = self._flags, self._is_muted, self._anchor
+        flags, is_muted, anchor, block = self._flags, self._is_muted, self._anchor, self._block
+        if element.layout == _BLOCK and not is_muted:
+            self._open_block(node, element)
         if element.role:
             self._act(node, element.role)
         self._flags = flags | element.flag
@@ -196,18 +208,21 @@ class _Walk:
             self.markers.append(opened)
             if anchor is not None and kind in HEADLINES:
                 anchor.has_headline = True
-        return flags, is_muted, opened, anchor
+        return flags, is_muted, opened, anchor, block
 
     def _leave(self, element: Element, saved: _Saved | None) -> None:
         builder = self.builder
+        block, anchor = -1, None
         if saved is not None:
-            self._flags, self._is_muted, opened, anchor = saved
+            self._flags, self._is_muted, opened, anchor, block = saved
             if opened is not None:
                 builder.close(opened)
             role = element.role
             if role == _ROLE_ANCHOR:
                 if self._anchor is not anchor and self._anchor is not None and self._anchor.range is not None:
                     builder.close(self._anchor.range)
+                    if self._anchor.range.start >= 0:
+                        self._link_chars += self._anchor.range.end - self._anchor.range.start
                 self._anchor = anchor
             elif role == _ROLE_PREFORMATTED:
                 builder.break_line()
@@ -218,6 +233,36 @@ class _Walk:
             builder.break_line()
         elif element.layout == _CELL:
             builder.break_cell()
+        if self._block != block:
+            self._close_block(block, anchor)
+
+    def _open_block(self, node: LexborNode, element: Element) -> None:
+        hints = 0
+        if node.tag_id not in SHOWN_IDS:
+            for name in _NAMING:
+                value = node.attrs.get(name)
+                hints |= hints_of(value) if value else 0
+        start = self.builder.length + (self.builder.length > 0)
+        self.blocks.append(_OpenBlock(self._block, element.flag, hints, start, self._link_chars))
+        self._block = len(self.blocks) - 1
+
+    def _close_block(self, outer: int, anchor: _OpenLink | None) -> None:
+        """End a block; one without text is forgotten."""
+        block = self.blocks[self._block]
+        block.end = self.builder.length
+        block.link_chars = self._link_chars - block.link_chars if anchor is None else block.end - block.start
+        if block.end <= block.start:
+            self.blocks.pop()
+        self._block = outer
+
+    def _find_main(self) -> list[tuple[int, int, int]]:
+        self.tree.blocks = [
+            number
+            for block in self.blocks
+            for number in (block.parent, block.flags, block.hints, block.start, block.end, block.link_chars)
+        ]
+        found = find_main(self.tree.text, self.tree.blocks, int(MarkerKind.MAIN), int(MarkerKind.NAVIGATION))
+        return list(zip(found[::3], found[1::3], found[2::3], strict=True))
 
     def _act(self, node: LexborNode, role: int) -> None:  # noqa: C901 - one branch a role
         """Do what a role asks at the start of an element."""

@@ -12,7 +12,7 @@ from jird_daemon.log import get_logger
 from jird_daemon.store import Store, Txn
 from jird_daemon.store.generations import last_generation
 from jird_daemon.store.tables import PAGES, URLS, Generation, Image, Page
-from jird_daemon.store.text_pile import MarkerKind, TextPile, decode_pile
+from jird_daemon.store.text_pile import TextPile, decode_pile, main_parts
 
 log = get_logger("index")
 
@@ -109,8 +109,7 @@ def _with_snippets(
     hits = []
     for (page_id, url, page, generation, score), similar in zip(found, similar_urls, strict=True):
         pile = _read_pile(store, url, page)
-        main = [(marker.start, marker.end) for marker in pile.markers if marker.kind == MarkerKind.MAIN]
-        snippet = make_snippet(pile.text, terms, description=page.description, main=main)
+        snippet = make_snippet(pile.text, terms, description=page.description, main=main_parts(pile))
         hits.append(SearchHit(page_id, url, page, generation, score, snippet, similar))
     return hits
 

@@ -44,6 +44,29 @@ class TextPile(msgspec.Struct, frozen=True, array_like=True):
     language: str = ""  # IANA primary subtag, lower case; empty when the page does not state it
 
 
+def main_parts(pile: TextPile) -> list[tuple[int, int]]:
+    """Give the ranges of the main part, else of the whole text, without what is marked as navigation.
+
+    They are in order and do not overlap, though markers may nest and overlap.
+    """
+    main = [(m.start, m.end) for m in pile.markers if m.kind == MarkerKind.MAIN] or [(0, len(pile.text))]
+    left_out = [(m.start, m.end) for m in pile.markers if m.kind == MarkerKind.NAVIGATION]
+    parts = []
+    position = 0
+    for start, end in main:
+        position = max(position, start)
+        for hole_start, hole_end in left_out:
+            if hole_end <= position or hole_start >= end:
+                continue
+            if hole_start > position:
+                parts.append((position, hole_start))
+            position = max(position, hole_end)
+        if position < end:
+            parts.append((position, end))
+            position = end
+    return parts
+
+
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(TextPile)
 

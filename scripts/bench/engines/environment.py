@@ -10,7 +10,15 @@ from pathlib import Path
 
 from texts.place import data_folder
 
-PACKAGES = ("bm25s==0.3.16", "llvmlite==0.50.0", "numba==0.68.1", "numpy==2.4.6", "tantivy==0.27.0")
+PACKAGES = (
+    "bm25s==0.3.16",
+    "llvmlite==0.50.0",
+    "numba==0.68.1",
+    "numpy==2.4.6",
+    "tantivy==0.27.0",
+    "trafilatura==2.3.1",
+    "lxml_html_clean==0.4.6",
+)
 _STAMP = "jird-bench-packages"
 
 

@@ -6,7 +6,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from jird_daemon.extract import native_walk
-from jird_daemon.extract.elements import ELEMENTS, Layout, Role
+from jird_daemon.extract.elements import ELEMENTS, Layout, LocationFlag, Role
 from jird_daemon.extract.limits import DOCUMENT_DEPTH_MAX, DOCUMENT_NODES_MAX, DOCUMENT_TEXT_CHARS_MAX, MARKERS_MAX
 from jird_daemon.extract.native_walk import walk_page
 from jird_daemon.extract.tree import ATTRIBUTE_NAMES, RAW_LINKS_MAX, PageTree, RawLink
@@ -25,14 +25,15 @@ PIECES = (
     "</iframe>", "<meta name=a content=b>", "<link rel=next href=n>", "<base href=/b>", "<time datetime=2020>",
     "<code>", "</code>", "<table><tr><td>", "</table>", "<ul><li>", "</ul>", "<script>s</script>",
     "<template>t</template>", "<x-y>", "</x-y>", "<main>", "<article>", "</article>", "<q>",
-    "<textarea>\nt</textarea>", "<select><option>o</select>", "<ruby>k<rt>r",
+    "<div class='articleBody x'>", "<div id=comments itemprop=text>", "<p>A sentence, and more of it.</p>",
+    "<a href=b><div>", "<textarea>\nt</textarea>", "<select><option>o</select>", "<ruby>k<rt>r",
 )  # fmt: skip
 
 
 def fields(tree: PageTree) -> dict[str, object]:
     """Everything in a tree, comparable; of an element only the attributes that are read."""
     found: dict[str, object] = {
-        name: getattr(tree, name) for name in ("text", "markers", "title", "truncated", "has_unwanted")
+        name: getattr(tree, name) for name in ("text", "markers", "found", "title", "truncated", "has_unwanted")
     }
     found["title"] = tree.title or ""
     found["root"] = _read(tree.root_attributes)
@@ -58,6 +59,9 @@ def both(html: str) -> PageTree:
     parser = LexborHTMLParser(html, scripting=True)
     fast, slow = walk_page(parser), walk_tree(parser)
     assert fields(fast) == fields(slow)
+    walk = native_walk._native_walk()
+    assert walk is not None
+    assert walk.blocks() == slow.blocks
     return fast
 
 
@@ -100,9 +104,20 @@ def test_more_links_and_markers_than_allowed_are_left_out_both_ways() -> None:
     assert len(both("<code></code>" * (MARKERS_MAX + 9)).markers) == MARKERS_MAX
 
 
+def test_a_page_with_a_main_part_in_its_text_gives_it_both_ways() -> None:
+    """U19, U23."""
+    prose = "<p>A sentence, and more of it, which is long enough to be read as one.</p>" * 9
+    tree = both(
+        f"<div class=menu><a href=a>one</a></div><div><div><b>Lead</b>{prose}</div><ul><li><a href=b>b</a></ul>"
+    )
+    assert [kind for kind, _, _ in tree.found] == [11, 0, 11]
+
+
 def test_numbers_of_layouts_and_roles_are_those_of_the_c_code() -> None:
     for layout in Layout:
         assert getattr(lib, f"PAGE_{layout.name}") == layout
+    for flag in LocationFlag:
+        assert getattr(lib, f"PAGE_{flag.name}") == flag
     for role in Role:
         assert getattr(lib, "PAGE_NO_ROLE" if role == Role.NONE else f"PAGE_{role.name}") == role
 
