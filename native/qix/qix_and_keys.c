@@ -38,15 +38,21 @@ static bool write_keys(qix_and *a, const qix_and_unit *unit, qix_and_list *list,
         ret->starts[slot] = ret->ends[slot] = count;
         if (base && base->starts[slot] == base->ends[slot])
             continue;
-        if (!qix_places_load(&a->s->run, &list->places, list->blocks[slot]))
+        qix_places *places = &list->places;
+        if (!qix_places_load(&a->s->run, places, list->blocks[slot]))
             return false;
-        qix_place_walk walk = qix_places_walk(&list->places, list->at[slot]);
-        if (walk.end - walk.value > QIX_AND_PLACES_MAX - count) {
+        uint32_t at = list->at[slot], size = places->starts[at + 1] - places->starts[at];
+        if (size > QIX_AND_PLACES_MAX - count) {
             *to = i;
             break;
         }
-        for (uint32_t n; (n = qix_places_next(&a->s->run, &list->places, &walk, first, ret->keys + count)) > 0;)
-            count += n;
+        if (qix_places_at_hand(places, at, first, ret->keys + count)) {
+            count += size;
+        } else {
+            qix_place_walk walk = qix_places_walk(places, at);
+            for (uint32_t n; (n = qix_places_next(&a->s->run, places, &walk, first, ret->keys + count)) > 0;)
+                count += n;
+        }
         ret->ends[slot] = count;
     }
     ret->count = count;

@@ -56,6 +56,22 @@ QIX_TARGET static void unpack(const uint8_t *body, unsigned width, uint32_t ret_
     }
 }
 
+#ifdef QIX_KERNELS_AVX2
+QIX_TARGET static void sum_gaps(uint32_t values[QIX_BLOCK], uint32_t start)
+{
+    const __m256i last = _mm256_set1_epi32(7), third = _mm256_set1_epi32(3), step = _mm256_set1_epi32(8);
+    const __m256i high = _mm256_setr_epi32(0, 0, 0, 0, -1, -1, -1, -1);
+    __m256i base = _mm256_add_epi32(_mm256_set1_epi32((int32_t)start), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    for (uint32_t i = 0; i < QIX_BLOCK; i += 8) {
+        __m256i sum = _mm256_loadu_si256((const __m256i *)(const void *)(values + i));
+        sum = _mm256_add_epi32(sum, _mm256_slli_si256(sum, 4));
+        sum = _mm256_add_epi32(sum, _mm256_slli_si256(sum, 8)); /* of each half */
+        sum = _mm256_add_epi32(sum, _mm256_and_si256(_mm256_permutevar8x32_epi32(sum, third), high));
+        _mm256_storeu_si256((__m256i *)(void *)(values + i), _mm256_add_epi32(base, sum));
+        base = _mm256_add_epi32(base, _mm256_add_epi32(_mm256_permutevar8x32_epi32(sum, last), step));
+    }
+}
+#else
 QIX_TARGET static void sum_gaps(uint32_t values[QIX_BLOCK], uint32_t start)
 {
     const lanes zero = {0}, ranks = {0, 1, 2, 3};
@@ -71,6 +87,7 @@ QIX_TARGET static void sum_gaps(uint32_t values[QIX_BLOCK], uint32_t start)
         base += __builtin_shufflevector(sum, sum, 3, 3, 3, 3) + LANES;
     }
 }
+#endif
 
 #ifdef QIX_KERNELS_AVX2
 /* Compare all: sixteen independent comparisons are done sooner than seven that wait for each other. */

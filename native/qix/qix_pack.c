@@ -43,26 +43,37 @@ static bool open_packed(qix_reader *r, uint32_t count, qix_packed *ret)
     if (!qix_read_bytes(&copy, body_bytes, &ret->body) || !qix_read_bytes(&copy, ret->exceptions, &ret->indexes) ||
         !qix_read_bytes(&copy, bytes_of(ret->exceptions, ret->high_width), &ret->high))
         return false;
+    ret->has_room = qix_left(&copy) >= 8;
     *r = copy;
     return true;
 }
 
-/* Add the exceptions' high bits to values of which the low ones are there. */
-static bool patch(const qix_packed *packed, uint32_t *values)
+/* Add the exceptions' high bits to values of which the low ones are there. `high` can be read 8 bytes beyond its end. */
+static bool patch_from(const qix_packed *packed, const uint8_t *high, uint32_t *values)
 {
-    uint32_t high[QIX_BLOCK];
-    if (packed->exceptions == 0)
-        return true;
-    read_bits(packed->high, packed->high_width, packed->exceptions, high);
+    const uint32_t width = packed->high_width, mask = low_mask(width), shift = packed->width;
     int last = -1;
-    for (uint32_t i = 0; i < packed->exceptions; i++) {
+    for (uint32_t i = 0, bit = 0; i < packed->exceptions; i++, bit += width) {
         uint8_t index = packed->indexes[i];
         if (index <= last || index >= packed->count)
             return false;
-        values[index] |= high[i] << packed->width;
+        values[index] |= ((uint32_t)(qix_load_u64(high + bit / 8) >> bit % 8) & mask) << shift;
         last = index;
     }
     return true;
+}
+
+static bool patch(const qix_packed *packed, uint32_t *values)
+{
+    uint8_t padded[BITS_BYTES];
+    if (packed->exceptions == 0)
+        return true;
+    if (packed->has_room)
+        return patch_from(packed, packed->high, values);
+    uint32_t bytes = bytes_of(packed->exceptions, packed->high_width);
+    memcpy(padded, packed->high, bytes);
+    memset(padded + bytes, 0, 8);
+    return patch_from(packed, padded, values);
 }
 
 bool qix_packed_open(qix_reader *r, qix_packed *ret_packed)

@@ -29,6 +29,7 @@ typedef struct {
     uint8_t width;
     uint8_t exceptions;
     uint8_t high_width;
+    bool has_room; /* 8 bytes follow it */
 } qix_packed;
 
 /* Find the parts of a packed array of 128 values and step over it; false if it breaks the format or ends too early. */

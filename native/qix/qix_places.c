@@ -11,7 +11,7 @@ void qix_places_open(qix_places *places, const qix_cursor *cursor)
     places->block = QIX_NO_BLOCK;
 }
 
-/* Sums of 128 values of a packed array, each with 1 added; false if they may need more than 32 bits. */
+/* Sums of 128 values of a packed array, each with 1 added; false if they may need more than 31 bits. */
 static bool add_up(const qix_packed *packed, uint32_t ret_sums[QIX_BLOCK])
 {
     if (qix_packed_sum_most(packed) > INT32_MAX || !qix_packed_read(packed, ret_sums))
@@ -20,13 +20,13 @@ static bool add_up(const qix_packed *packed, uint32_t ret_sums[QIX_BLOCK])
     return true;
 }
 
-/* Sums of some counts; false if they need more than 32 bits. */
+/* Sums of some counts; false if they may need more than 31 bits. */
 static bool add_counts(const uint32_t *counts, uint32_t count, uint32_t *ret_sums)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < count; i++)
         ret_sums[i] = (uint32_t)(sum += counts[i]);
-    return sum <= UINT32_MAX;
+    return sum <= INT32_MAX;
 }
 
 /* Sums of the frequencies of a block's postings. */
@@ -127,8 +127,6 @@ static bool unpack(qix_places *places, uint32_t wanted)
     return true;
 }
 
-typedef uint32_t lanes __attribute__((vector_size(4 * QIX_PLACES_SLACK)));
-
 uint32_t qix_places_next(qix_run *run, qix_places *places, qix_place_walk *walk, uint32_t added,
                          uint32_t ret_places[QIX_BLOCK + QIX_PLACES_SLACK])
 {
@@ -143,13 +141,7 @@ uint32_t qix_places_next(qix_run *run, qix_places *places, qix_place_walk *walk,
     walk->has_begun = true;
     if ((places->sums[from + count - 1] - walk->base) >> QIX_PLACE_BITS != 0)
         return fail(run, places, "position is in no field");
-    uint32_t difference = added - walk->base;
-    for (uint32_t i = 0; i < count; i += QIX_PLACES_SLACK) {
-        lanes some;
-        memcpy(&some, places->sums + from + i, sizeof some);
-        some += difference;
-        memcpy(ret_places + i, &some, sizeof some);
-    }
+    qix_places_copy(places->sums + from, count, added - walk->base, ret_places);
     walk->value += count;
     return count;
 }

@@ -45,4 +45,31 @@ static inline qix_place_walk qix_places_walk(const qix_places *places, uint32_t 
 uint32_t qix_places_next(qix_run *run, qix_places *places, qix_place_walk *walk, uint32_t added,
                          uint32_t ret_places[QIX_BLOCK + QIX_PLACES_SLACK]);
 
+typedef uint32_t qix_lanes __attribute__((vector_size(4 * QIX_PLACES_SLACK)));
+
+/* Copy some sums, each with `added` added to it. */
+static inline void qix_places_copy(const uint32_t *sums, uint32_t count, uint32_t added, uint32_t *ret_places)
+{
+    for (uint32_t i = 0; i < count; i += QIX_PLACES_SLACK) {
+        qix_lanes some;
+        memcpy(&some, sums + i, sizeof some);
+        some += added;
+        memcpy(ret_places + i, &some, sizeof some);
+    }
+}
+
+/* The same for a whole posting, if its values are all unpacked; else false. */
+static inline bool qix_places_at_hand(const qix_places *places, uint32_t index, uint32_t added, uint32_t *ret_places)
+{
+    uint32_t value = places->starts[index], count = places->starts[index + 1] - value;
+    uint32_t from = value - places->unpacked * QIX_BLOCK;
+    if (from >= QIX_BLOCK || count > QIX_BLOCK - from)
+        return false;
+    uint32_t base = (from == 0 ? places->before : places->sums[from - 1]) + 1;
+    if (count > 0 && places->sums[from + count - 1] - base >= 1u << QIX_PLACE_BITS)
+        return false;
+    qix_places_copy(places->sums + from, count, added - base, ret_places);
+    return true;
+}
+
 #endif
