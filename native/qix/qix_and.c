@@ -89,6 +89,21 @@ static void order_lists(qix_and *a)
     }
 }
 
+/* Words that a query has twice are looked for once; but a list that is only a filter has no frequencies. */
+static void find_repeated(qix_and *a)
+{
+    for (uint32_t i = 0; i < a->list_count; i++) {
+        qix_and_list *list = &a->lists[a->order[i]];
+        list->repeats = QIX_NO_LIST;
+        for (uint32_t j = 0; j < i && list->repeats == QIX_NO_LIST; j++) {
+            const qix_and_list *earlier = &a->lists[a->order[j]];
+            if (earlier->unit != QIX_NO_UNIT &&
+                earlier->probe.cursor->list.bytes.pos == list->probe.cursor->list.bytes.pos)
+                list->repeats = a->order[j];
+        }
+    }
+}
+
 static bool is_present(const qix_and *a)
 {
     for (uint32_t i = 0; i < a->list_count; i++)
@@ -273,8 +288,10 @@ static void plan_and_walk(qix_and *a)
     for (uint32_t node = is_and ? 1 : 0; node < nodes[0].end; node = nodes[node].end)
         add_child(a, node);
     order_lists(a);
-    if (is_present(a))
-        walk_blocks(a);
+    if (!is_present(a))
+        return;
+    find_repeated(a);
+    walk_blocks(a);
 }
 
 /* K is linear in the length. */

@@ -11,6 +11,7 @@
 /* Lists that are intersected; what a query has beyond them is asked about the documents that these have. */
 #define QIX_AND_LISTS_MAX 64u
 #define QIX_NO_UNIT UINT32_MAX
+#define QIX_NO_LIST UINT32_MAX
 /* Places of the rarest word of a phrase that are compared at once; more are walked (qix_phrase.c). */
 #define QIX_AND_PLACES_MAX 4096u
 
@@ -19,9 +20,10 @@
 typedef struct {
     qix_probe probe;
     qix_places places;
-    uint32_t unit;   /* that needs its frequencies, or QIX_NO_UNIT */
-    uint32_t offset; /* in a phrase */
-    double norm;     /* highest frequency part in the whole list */
+    uint32_t unit;    /* that needs its frequencies, or QIX_NO_UNIT */
+    uint32_t repeats; /* a list of the same word that comes earlier in the order, or QIX_NO_LIST */
+    uint32_t offset;  /* in a phrase */
+    double norm;      /* highest frequency part in the whole list */
     uint32_t tfs[QIX_BLOCK];
     uint32_t blocks[QIX_BLOCK];
     uint8_t at[QIX_BLOCK];

@@ -13,6 +13,8 @@
 #define FLOAT_SLACK 1e-5
 /* Frequencies from here on are no floats. */
 #define TF_LIMIT (1u << 24)
+/* So many frequencies of a block, or more, are unpacked with all others. */
+#define READ_ALL_MIN 6u
 
 static bool may_enter(const qix_and *a, float sum)
 {
@@ -197,12 +199,15 @@ static uint32_t keep_found(qix_and *a, qix_and_list *list, const uint32_t *docid
 static bool read_postings(qix_and *a, qix_and_list *list, const uint32_t *docids, uint32_t from, uint32_t to)
 {
     const qix_probe *probe = &list->probe;
+    uint32_t all[QIX_BLOCK];
+    bool has_all =
+        !probe->block.is_whole && to - from >= READ_ALL_MIN && qix_packed_read(&probe->block.packed_tfs, all);
     for (uint32_t i = from; i < to; i++) {
         uint32_t slot = a->live[i];
         if (probe->has_bits)
             list->at[slot] = (uint8_t)qix_probe_rank(probe, docids[slot]);
         list->blocks[slot] = probe->index;
-        uint32_t tf = qix_probe_tf(probe, list->at[slot]);
+        uint32_t tf = has_all ? all[list->at[slot]] + 1 : qix_probe_tf(probe, list->at[slot]);
         if (tf == 0)
             return qix_and_fail(a, list->probe.block.packed_tfs.body, "frequency is above 2^32 - 1");
         list->tfs[slot] = tf;
@@ -272,6 +277,18 @@ static bool narrow(qix_and *a, qix_and_list *list)
     return true;
 }
 
+/* The same word once more, of which everything is known. */
+static void repeat(qix_and *a, const qix_and_list *first, qix_and_list *list)
+{
+    for (uint32_t i = 0; i < a->live_count; i++) {
+        uint32_t slot = a->live[i];
+        list->tfs[slot] = first->tfs[slot];
+        list->blocks[slot] = first->blocks[slot];
+        list->at[slot] = first->at[slot];
+    }
+    note(a, list, unit_of(a, list));
+}
+
 /* ---- survivors ---- */
 
 static bool passes(qix_and *a, uint32_t docid)
@@ -323,9 +340,13 @@ void qix_and_offer_block(qix_and *a, uint32_t block, double bound)
 {
     if (!begin(a, block, bound))
         return;
-    for (uint32_t i = 1; i < a->list_count && a->live_count > 0; i++)
-        if (!narrow(a, &a->lists[a->order[i]]))
+    for (uint32_t i = 1; i < a->list_count && a->live_count > 0; i++) {
+        qix_and_list *list = &a->lists[a->order[i]];
+        if (list->repeats != QIX_NO_LIST)
+            repeat(a, &a->lists[list->repeats], list);
+        else if (!narrow(a, list))
             return;
+    }
     for (uint32_t u = 0; u < a->unit_count && a->live_count > 0; u++)
         if (a->units[u].is_placed && !qix_and_count(a, &a->units[u]))
             return;

@@ -152,9 +152,25 @@ static uint32_t count_some(qix_and *a, qix_and_unit *unit, uint32_t from)
     return to == from || weigh_keys(a, unit, base) ? to : from;
 }
 
+/* Have the positions of all words and candidates brought near before the first are read. */
+static void prefetch_places(const qix_and *a, const qix_and_unit *unit)
+{
+    for (uint32_t i = unit->first; i < unit->first + unit->count; i++) {
+        const qix_and_list *list = &a->lists[i];
+        uint32_t last = list->places.block;
+        for (uint32_t j = 0; j < a->live_count; j++) {
+            uint32_t block = list->blocks[a->live[j]];
+            if (block != last)
+                qix_places_prefetch(&list->places, block);
+            last = block;
+        }
+    }
+}
+
 bool qix_and_count(qix_and *a, qix_and_unit *unit)
 {
     const uint32_t *docids = a->lists[a->order[0]].probe.block.docids;
+    prefetch_places(a, unit);
     for (uint32_t from = 0; from < a->live_count;) {
         uint32_t to = count_some(a, unit, from);
         if (a->s->run.status)

@@ -4,11 +4,22 @@
 
 /* A value is below the highest position. Sums of 128 of them and one position fit 32 bits. */
 #define VALUE_BITS_MAX QIX_PLACE_BITS
+/* After these the processor sees by itself that the next will be read. */
+#define PREFETCH_LINES 4u
+#define LINE_BYTES 64u
 
 void qix_places_open(qix_places *places, const qix_cursor *cursor)
 {
     places->cursor = cursor;
     places->block = QIX_NO_BLOCK;
+}
+
+void qix_places_prefetch(const qix_places *places, uint32_t block)
+{
+    const qix_list *list = &places->cursor->list;
+    uint64_t at = list->is_long ? qix_load_u32(list->position_offsets + 4 * (uint64_t)block) : 0;
+    for (uint32_t line = 0; line < PREFETCH_LINES && at < qix_left(&list->positions); line++, at += LINE_BYTES)
+        __builtin_prefetch(list->positions.pos + at);
 }
 
 /* Sums of 128 values of a packed array, each with 1 added; false if they may need more than 31 bits. */

@@ -31,6 +31,9 @@ typedef struct {
 
 void qix_places_open(qix_places *places, const qix_cursor *cursor);
 
+/* Have the first positions of a block brought near, while others are worked on. */
+void qix_places_prefetch(const qix_places *places, uint32_t block);
+
 /* Go to a block of the cursor's list; false on a fault. */
 bool qix_places_load(qix_run *run, qix_places *places, uint32_t block);
 
