@@ -22,6 +22,7 @@ from jird_native.errors import (
     SegmentLimitError,
     StoppedError,
 )
+from jird_native.explanation import Explanation, NodeFacts
 from jird_native.model import (
     And,
     DocumentInput,
@@ -63,6 +64,7 @@ __all__ = [
     "DocumentInput",
     "DocumentOrder",
     "DocumentRow",
+    "Explanation",
     "Fault",
     "Field",
     "Filter",
@@ -71,6 +73,7 @@ __all__ = [
     "Match",
     "MergeControl",
     "Namespace",
+    "NodeFacts",
     "Not",
     "Or",
     "Phrase",

@@ -116,6 +116,21 @@ void qix_snapshot_free(qix_snapshot *snapshot);
 qix_status qix_search(const qix_snapshot *snapshot, const uint8_t *program, uint32_t program_bytes, uint32_t k,
                       uint64_t *ret_page_ids, double *ret_scores, qix_search_info *ret_info, qix_fault *ret_fault);
 
+/* What a node of a query says of one document. */
+typedef struct {
+    uint64_t df;      /* of a term: documents that hold it */
+    double factor;    /* of a term or phrase: weight * idf */
+    double score;     /* its part of the score, were it not within a filter */
+    uint32_t matches; /* 1 or 0 */
+    uint32_t tf;      /* of a term or phrase: weighted frequency, in its fields */
+} qix_node_facts;
+
+/* What every node of a query program, in its order, says of a page; room for QIX_QUERY_NODES_MAX. `found` is 1 if the page
+ * is in the snapshot and not deleted, `length` what its length code stands for. */
+qix_status qix_explain(const qix_snapshot *snapshot, const uint8_t *program, uint32_t program_bytes, uint64_t page_id,
+                       qix_node_facts *ret_facts, uint32_t *ret_count, uint32_t *ret_length, uint32_t *ret_found,
+                       qix_fault *ret_fault);
+
 /* The plans that a search can take, and their names. */
 uint32_t qix_plan_count(void);
 const char *qix_plan_name(uint32_t plan);

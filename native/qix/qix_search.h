@@ -19,6 +19,13 @@ typedef struct {
     uint32_t plan; /* qix_plan.h */
 } qix_search_state;
 
+/* Look up the query's terms in every part, weigh them, and link the cursors. `terms` has room for every node in every
+ * part, part after part (df 0 where a term is absent), `slots` for every node. */
+qix_status qix_prepare(qix_search_state *s, qix_term *terms, uint16_t *slots);
+
+/* Begin with a part that has documents: open the cursors of the query's terms in it. */
+qix_status qix_enter_part(qix_search_state *s, uint32_t part, const qix_term *terms);
+
 /* Put a live document of the part into the heap, if its score lets it in. */
 static inline void qix_offer(qix_search_state *s, uint32_t docid, double score)
 {
