@@ -100,6 +100,30 @@ def debug_url(invocation: Invocation, url: str, run_id: int | None) -> None:
         invocation.answer_message(answer, explanation_report(answer))
 
 
+@debug.command("explain")
+@click.argument("query", metavar="QUERY")
+@click.option("--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="Hits to explain.")
+@click.option("--url", default="", help="Explain this page instead, found or not.")
+@json_option
+@pass_invocation
+def debug_explain(invocation: Invocation, query: str, limit: int, url: str) -> None:
+    """Say how a query is answered: how it is read, the plan, what is skipped, and what each score is made of.
+
+    \b
+    Examples:
+      jirdctl debug explain "red fox"
+      jirdctl debug explain "red fox site:docs.example.org" --limit 2 --json
+      jirdctl debug explain "red fox" --url https://docs.example.org/animals
+    """
+    from jird.v1.index_service_pb2 import ExplainQueryRequest
+    from jird_cli.query_explanation import query_report
+
+    with invocation.daemon() as client:
+        request = ExplainQueryRequest(query=query, limit=limit, url=url)
+        answer = client.call(client.stubs.index.ExplainQuery, request)
+        invocation.answer_message(answer, query_report(answer))
+
+
 @debug.command()
 @json_option
 @pass_invocation

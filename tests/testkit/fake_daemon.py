@@ -295,6 +295,25 @@ class _Services:
         self._enter("StartReindex", request, context, admin=True)
         return index_service_pb2.Reindex(host=request.host, total_count=9)
 
+    def ExplainQuery(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
+        self._enter("ExplainQuery", request, context)
+        node, part = index_service_pb2.QueryNode, index_service_pb2.ScorePart
+        return index_service_pb2.ExplainQueryResponse(
+            query=request.query, notices=["a note"], plan="or", segment_count=2, posting_count=900,
+            decoded_posting_count=256, block_count=8, decoded_block_count=2, match_count=7, search_us=45,
+            nodes=[
+                node(text="any of"),
+                node(depth=1, text="gerbil", counts=True, document_count=4, idf=2.5, is_term=True),
+                node(depth=1, text="absent", counts=True, document_count=0, idf=8.25, is_term=True),
+            ],
+            hits=[
+                index_service_pb2.ExplainedHit(
+                    url="https://docs.test/page/1", title="Page 1", matches=True, score=1.75, length=120,
+                    parts=[part(node=1, matches=True, frequency=3, score=1.75), part(node=2)],
+                )
+            ],
+        )  # fmt: skip
+
     def GetReindex(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
         self._enter("GetReindex", request, context, admin=True)
         return index_service_pb2.Reindex(total_count=9, done_count=9, derived_count=8, skipped_count=1, end_time=START)

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from jird_daemon.control import SegmentRef, View
 from jird_daemon.errors import CorruptManifestError, InternalError, NotReadyError
+from jird_daemon.index.explaining import QueryExplanation, explain_query
 from jird_daemon.index.hydrate import ImageHit, SearchHit, collect_images, make_hits
 from jird_daemon.index.manifest import read_manifest
 from jird_daemon.index.opened_view import OpenedView, UnusableSegmentError, without_segments
@@ -190,6 +191,11 @@ class Searcher:
             return self._on_view(lambda opened: opened.terms(prefix, count, namespace))
 
         return suggest(text, list_terms, limit)
+
+    def explain(self, text: str, limit: int, page_id: int | None = None) -> QueryExplanation:
+        """How a query is answered, and why its first hits, or one page, score as they do. Errors as `search`."""
+        parsed = parse_query(text)
+        return self._on_view(lambda opened: explain_query(opened, parsed, limit, page_id))
 
     def status(self) -> SearcherStatus:
         """What can be searched now."""

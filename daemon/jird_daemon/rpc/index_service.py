@@ -1,4 +1,4 @@
-"""IndexService: maintenance of index and content; all work is ingest's, told here step by step."""
+"""IndexService: maintenance of index and content, which is ingest's work, told here step by step; and explanations."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,6 +22,7 @@ from jird_daemon.crawler.reindex import read_state
 from jird_daemon.errors import CorruptSegmentError, InternalError, NotFoundError
 from jird_daemon.rpc.backend import Backend
 from jird_daemon.rpc.convert import timestamp
+from jird_daemon.rpc.explain_query import explain_query
 from jird_daemon.rpc.gate import Context
 from jird_daemon.store.pages import DOCUMENT_COUNT, INDEX_GENERATION
 from jird_daemon.store.txn import Txn
@@ -88,6 +89,12 @@ class IndexService(index_grpc.IndexServiceServicer):
         """End it."""
         await self._backend.ingest.call(StopReindex(), timeout_s=REINDEX_TIMEOUT_S)
         return await self._backend.read(_reindex)
+
+    async def ExplainQuery(
+        self, request: index_pb.ExplainQueryRequest, context: Context
+    ) -> index_pb.ExplainQueryResponse:
+        """Search, and say how."""
+        return await explain_query(self._backend, request)
 
     async def _work(self, request: Request) -> AsyncIterator[index_pb.IndexProgress]:
         """Stream the progress of long work, then its end. A caller that goes away ends the work at its next step."""

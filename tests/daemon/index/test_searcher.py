@@ -30,6 +30,23 @@ def test_ranking_is_by_score_then_page_and_the_same_each_time(tmp_path: Path) ->
         assert hits[0].score > hits[1].score == hits[2].score > 0
 
 
+def test_explained_hits_are_the_hits_of_the_search_with_their_scores(tmp_path: Path) -> None:
+    with IndexedStore(tmp_path) as index:
+        index.put_texts({1: "pears and plums", 2: "apples", 3: "apples apples pears", 4: "figs"})
+        searched = index.searcher.search("apples pears", 10, 0, show_duplicates=True)
+        found = index.searcher.explain("apples pears", 10)
+        assert [(page, why.score) for page, why in found.hits] == [(hit.page_id, hit.score) for hit in searched.hits]
+        assert [(node.text, node.df, node.counts) for node in found.nodes] == [
+            ("any of", 0, False), ("apples", 2, True), ("pears", 2, True)
+        ]  # fmt: skip
+        assert found.result.plan == "or"
+        ((_, missed),) = index.searcher.explain("apples pears", 10, page_id=4).hits
+        assert (missed.matches, missed.score) == (False, 0.0)
+        assert not index.searcher.explain("---", 10).nodes
+        nothing = index.searcher.explain("quinces intitle:apples site:docs.test", 10)
+        assert [node.text for node in nothing.nodes if node.is_term and not node.df] == ["quinces", "site docs.test"]
+
+
 def test_pages_of_a_ranking_follow_each_other_and_the_last_says_so(tmp_path: Path) -> None:
     """J76, F111: the next link is right on the last page, on an empty one, and for no results."""
     with IndexedStore(tmp_path) as index:

@@ -99,6 +99,24 @@ async def test_search_pages_within_its_caps(serving: Serving) -> None:
     assert (answer.limit, answer.offset, len(answer.hits)) == (100, 1000, 0)
 
 
+async def test_explanation_agrees_with_the_search_and_names_what_a_page_lacks(serving: Serving) -> None:
+    search = serving.stub(search_grpc.SearchServiceStub)
+    index = serving.stub(index_grpc.IndexServiceStub, "admin")
+    hits = (await search.Search(search_pb.SearchRequest(query="apples quinces"), timeout=DEADLINE_S)).hits
+    found = await index.ExplainQuery(index_pb.ExplainQueryRequest(query="apples quinces"), timeout=DEADLINE_S)
+    assert [(hit.url, hit.score) for hit in found.hits] == [(hit.document.url, hit.score) for hit in hits]
+    for hit in found.hits:
+        assert sum(part.score for part in hit.parts) == pytest.approx(hit.score)
+        assert [found.nodes[part.node].text for part in hit.parts if not part.matches] == ["quinces"]
+    assert (found.plan, found.decoded_posting_count, found.posting_count) == ("or", 2, 2)
+    one = index_pb.ExplainQueryRequest(query="quinces", url="https://a.test/apples")
+    (missed,) = (await index.ExplainQuery(one, timeout=DEADLINE_S)).hits
+    assert (missed.url, missed.matches, missed.score) == ("https://a.test/apples", False, 0.0)
+    unknown = index_pb.ExplainQueryRequest(query="apples", url="https://a.test/nowhere")
+    error = await refused(index.ExplainQuery(unknown, timeout=DEADLINE_S))
+    assert (error.code(), reason_of(error)) == (StatusCode.NOT_FOUND, "PAGE_NOT_INDEXED")
+
+
 @pytest.mark.parametrize(
     ("request_", "reason"),
     [

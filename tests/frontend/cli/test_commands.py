@@ -28,6 +28,7 @@ def ctl(daemon: FakeDaemon, *arguments: str) -> int:
         (["crawl", "list"], "runs"),
         (["crawl", "show", "4"], "counts"),
         (["search", "gerbil"], "hits"),
+        (["debug", "explain", "gerbil"], "plan"),
         (["page", "show", "https://docs.test/page/1"], "document"),
         (["page", "history", "https://docs.test/page/1"], "generations"),
         (["page", "diff", "https://docs.test/page/1"], "hunks"),
@@ -123,6 +124,22 @@ def test_progress_says_why_an_origin_waits_and_until_when(daemon: FakeDaemon, ca
     ]
     assert ctl(daemon, "crawl", "watch", "4") == 0
     assert "(https://docs.test waits until 2026-11-30T20:43:14Z: it answered 401 or 403)" in capsys.readouterr().err
+
+
+def test_explained_query_shows_plan_tree_and_parts_of_scores(daemon: FakeDaemon, capsys: Captured) -> None:
+    assert ctl(daemon, "debug", "explain", "gerbil absent", "--limit", "3", "--url", "https://docs.test/page/1") == 0
+    (request,) = (call.request for call in daemon.calls("ExplainQuery"))
+    assert (request.query, request.limit, request.url) == ("gerbil absent", 3, "https://docs.test/page/1")
+    lines = capsys.readouterr().out.splitlines()
+    assert "plan         or, in 2 segments" in lines
+    assert "postings     256 decoded, 644 of 900 skipped" in lines
+    assert "matches      at least 7" in lines
+    assert [line.split() for line in lines if line.startswith("  ")] == [
+        ["gerbil", "4", "2.500"], ["absent", "0", "8.250"],
+        ["Page", "1", "(120", "words)"], ["part", "frequency", "score"],
+        ["gerbil", "3", "1.7500"], ["absent", "-", "-"],
+    ]  # fmt: skip
+    assert "1. 1.7500  https://docs.test/page/1" in lines
 
 
 def test_paused_run_says_how_it_goes_on(daemon: FakeDaemon, capsys: Captured) -> None:
