@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from jird_daemon.child import die_with_parent, yield_to_searches
 from jird_daemon.extract.charset import load_codecs
-from jird_daemon.extract.document import ParseJob
+from jird_daemon.extract.document import ParseJob, ParseKind
 from jird_daemon.extract.page import parse_page
 from jird_daemon.extract.probes import run_probe
 from jird_daemon.extract.sandbox import SandboxError, confine
@@ -52,6 +52,20 @@ _WARM_UP_PAGE = b"""<!doctype html><html lang=en><head><title>t &amp; t</title><
 
 _WARM_UP_FEED = b"""<?xml version="1.0"?><rss><channel><item><link>https://example.org/a?b&amp;c</link>
 <pubDate>Wed, 25 Jun 2081 15:00:00 GMT</pubDate></item></channel></rss>"""
+
+# Without a table of its objects, which PDFium then finds by itself; its fonts are looked for now or never.
+_WARM_UP_PDF = b"""%PDF-1.4
+1 0 obj <</Type/Catalog/Pages 2 0 R/Lang(en)/Outlines<</First 6 0 R/Last 6 0 R/Count 1>>>> endobj
+2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj
+3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>
+/Annots[<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/A<</S/URI/URI(https://example.org/)>>>>]>> endobj
+4 0 obj <</Length 33>> stream
+BT /F 9 Tf 1 50 Td (warm up) Tj ET
+endstream endobj
+5 0 obj <</Type/Font/Subtype/TrueType/BaseFont/Arial>> endobj
+6 0 obj <</Title(t)/Dest[3 0 R/Fit]>> endobj
+7 0 obj <</Title(t)/CreationDate(D:20200101)>> endobj
+trailer <</Root 1 0 R/Info 7 0 R>>"""
 
 
 def main() -> int:
@@ -95,6 +109,8 @@ def _warm_up() -> None:
         job = ParseJob("https://example.org/", _WARM_UP_PAGE, content_type, ("noindex",), ("<a>; rel=canonical",))
         encode(Parsed(parse_page(job, time.time()), 0))
         decode_job(encode(job))
+    pdf = parse_page(ParseJob("https://example.org/", _WARM_UP_PDF, "application/pdf"), time.time())
+    assert pdf.kind is ParseKind.DOCUMENT, pdf.message
     encode(parse_page(ParseJob("https://example.org/", _WARM_UP_FEED, "text/xml", is_sitemap=True), time.time()))
 
 

@@ -100,6 +100,8 @@ def _response(
         status=received.status if failure is None else 0,
         headers=transfer.header_values(),
         body=body if failure is None else b"",
+        head=bytes(received.head),
+        is_unwanted=received.is_unwanted,
         wire_bytes=int(curl.getinfo(pycurl.SIZE_DOWNLOAD_T)),
         remote_address=curl.getinfo(pycurl.PRIMARY_IP),
         failure=failure[0] if failure else None,

@@ -37,6 +37,8 @@ class Response:
         remote_address: Address that answered; empty when there was no connection.
         failure: Exit code of a request that failed; None when it was answered.
         message: Why it failed.
+        head: First bytes of a body that is not wanted for its media type.
+        is_unwanted: The body is of no use: no success, or of a type that is not read; it is empty here.
         is_body_skipped: The body was not read to its end since nobody wants it.
         is_truncated: The body was cut at the request's limit.
         was_sent: A connection was tried; not when there is no address to connect to.
@@ -52,6 +54,8 @@ class Response:
     remote_address: str = ""
     failure: ExitCode | None = None
     message: str = ""
+    head: bytes = b""
+    is_unwanted: bool = False
     is_body_skipped: bool = False
     is_truncated: bool = False
     was_sent: bool = True

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pycurl
 
 from jird_daemon.crawler.response import WANTED_HEADERS
-from jird_daemon.extract.media_type import media_type_of
+from jird_daemon.extract.sniff import SNIFF_BYTES, sniff
 from jird_daemon.outcome import ExitCode
 
 # Of all header lines of one answer together; real ones have a few kilobytes.
@@ -70,6 +70,7 @@ class _Received:
     headers: dict[bytes, list[bytes]] = field(default_factory=dict)
     chunks: list[bytes] = field(default_factory=list)
     body_bytes: int = 0
+    head: bytearray = field(default_factory=bytearray)  # of a body that is unwanted for its type
     is_unwanted: bool = False
     is_body_skipped: bool = False
     is_truncated: bool = False
@@ -225,16 +226,10 @@ class Transfer:
     def _on_body(self, data: bytes) -> int | None:
         received = self.received
         if not received.body_bytes:
-            received.is_unwanted = self._is_unwanted()
-            if received.is_unwanted and self._is_long():
-                received.is_body_skipped = True
-                return _DONE
-        received.body_bytes += len(data)
+            received.is_unwanted = self._is_unwanted(data)
         if received.is_unwanted:
-            if received.body_bytes > UNWANTED_BYTES_MAX:
-                received.is_body_skipped = True
-                return _DONE
-            return None
+            return self._on_unwanted(data)
+        received.body_bytes += len(data)
         if received.body_bytes > self.request.max_bytes:
             return self._too_long(data)
         received.chunks.append(data)
@@ -249,15 +244,36 @@ class Transfer:
             received.refusal = (ExitCode.DID_NOT_UNDERSTAND_ANSWER, f"body is longer than {limit} bytes")
         return _DONE
 
-    def _is_unwanted(self) -> bool:
-        """Whether the body of this answer is of no use: not a success, or of a type that is not read."""
-        received, accept = self.received, self.request.accept
-        if received.status not in (200, 203):
+    def _on_unwanted(self, data: bytes) -> int | None:
+        """Read a body that nobody wants as far as it shows what it is, and to its end where that is cheap."""
+        received = self.received
+        received.body_bytes += len(data)
+        if self._is_success and len(received.head) < SNIFF_BYTES:
+            received.head += data[: SNIFF_BYTES - len(received.head)]
+        shows_enough = not self._is_success or len(received.head) == SNIFF_BYTES
+        if (self._is_long() and shows_enough) or received.body_bytes > UNWANTED_BYTES_MAX:
+            received.is_body_skipped = True
+            return _DONE
+        return None
+
+    @property
+    def _is_success(self) -> bool:
+        return self.received.status in (200, 203)
+
+    def _is_unwanted(self, head: bytes) -> bool:
+        """Whether the body of this answer is of no use: not a success, or of a type that is not read.
+
+        Both its header and its first bytes must say that it is one of those. What the first bytes leave open, the
+        parser finds out.
+        """
+        accept = self.request.accept
+        if not self._is_success:
             return True
         if not accept:
             return False
-        values = received.headers.get(b"content-type")
-        return media_type_of(values[0].decode("latin-1") if values else "") not in accept
+        values = self.received.headers.get(b"content-type")
+        sniffed = sniff(values[0].decode("latin-1") if values else "", head)
+        return sniffed.declared not in accept or sniffed.actual not in accept
 
     def _is_long(self) -> bool:
         length = self.received.headers.get(b"content-length", [b""])[0]

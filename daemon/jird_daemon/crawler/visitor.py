@@ -15,7 +15,8 @@ from jird_daemon.crawler.transfer import FetchRequest, extra_lines, header_line
 from jird_daemon.errors import InvalidUrlError, ParserFailedError
 from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind
 from jird_daemon.extract.limits import SITEMAP_BYTES_MAX
-from jird_daemon.extract.media_type import READ_TYPES, media_type_of
+from jird_daemon.extract.media_type import READ_TYPES
+from jird_daemon.extract.sniff import sniff
 from jird_daemon.frontier.lease import Lease
 from jird_daemon.frontier.rules import OriginRules
 from jird_daemon.outcome import ExitCode
@@ -150,10 +151,11 @@ class Visitor:
     async def parse(self, lease: Lease, response: Response) -> Reading:
         """What a page's content is."""
         content_type = response.header("content-type")
-        kind = media_type_of(content_type)
         is_sitemap = lease.row.kind == RowKind.SITEMAP
-        if kind not in READ_TYPES and not is_sitemap:
-            return Reading(ParsedDocument(ParseKind.UNKNOWN_TYPE, media_type=kind))
+        if response.is_unwanted and not is_sitemap:
+            sniffed = sniff(content_type, response.head)
+            message = sniffed.conflict or f"media type {sniffed.actual} is not indexed"
+            return Reading(ParsedDocument(ParseKind.UNKNOWN_TYPE, media_type=sniffed.actual, message=message))
         job = ParseJob(
             response.url, response.body, content_type, response.all("x-robots-tag"), response.all("link"),
             self.agent_of(lease).token, is_sitemap,

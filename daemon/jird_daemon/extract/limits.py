@@ -21,6 +21,11 @@ IMAGE_ALT_CHARS_MAX = 1_024
 # Markers of code inside paragraphs are the most frequent; a reference page of 2 MB has about 20,000.
 MARKERS_MAX = 50_000
 
+# Of a PDF: a book has a thousand pages; half a second's work is a long one.
+PDF_PAGES_MAX = 2_000
+# Seconds of processor time, half of what a worker may take for a page: what was read until then counts.
+PDF_CPU_S = 5.0
+
 # J123: of a sitemap, after every decoding; the rest of a longer one is not read.
 SITEMAP_BYTES_MAX = 4 * 1024 * 1024
 SITEMAP_LOCATIONS_MAX = 50_000
@@ -37,6 +42,7 @@ LIMITS = {
     "document_headings": HEADINGS_MAX,
     "document_images": IMAGES_MAX,
     "document_markers": MARKERS_MAX,
+    "document_pdf_pages": PDF_PAGES_MAX,
     "anchor_chars": ANCHOR_CHARS_MAX,
     "sitemap_body_bytes": SITEMAP_BYTES_MAX,
     "sitemap_location_limit": SITEMAP_LOCATIONS_MAX,

@@ -3,8 +3,9 @@
 HTML = "text/html"
 XHTML = "application/xhtml+xml"
 PLAIN = "text/plain"
-# J155: exactly these; what merely contains their names is something else.
-DOCUMENT_TYPES = frozenset({HTML, XHTML, PLAIN})
+PDF = "application/pdf"
+# J155, and PDF: exactly these; what merely contains their names is something else.
+DOCUMENT_TYPES = frozenset({HTML, XHTML, PLAIN, PDF})
 # Not indexed, but read for links when the document turns out to be a feed or a sitemap (RFC 7303, RFC 4287).
 FEED_TYPES = frozenset(
     {"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/xml", "text/xml"}

@@ -99,8 +99,8 @@ class Metadata:
     def published_s(self, parser: LexborHTMLParser, source: bytes, now_s: float) -> float | None:
         """When the page says it was published, in unix seconds; None when it does not, or says what cannot be."""
         for text in self._dates(parser, source):
-            moment = parse_date(text, now_s)
-            if moment is not None and _EARLIEST_S <= moment <= now_s + _AHEAD_S:
+            moment = plausible_date(text, now_s)
+            if moment is not None:
                 return moment
         return None
 
@@ -129,6 +129,12 @@ def _time_elements(times: list[Attributes]) -> Iterator[str]:
         value = attributes.get("datetime")
         if value:
             yield value
+
+
+def plausible_date(text: str, now_s: float) -> float | None:
+    """Read a date as `parse_date` does; None also when it cannot be that of a page."""
+    moment = parse_date(text, now_s)
+    return moment if moment is not None and _EARLIEST_S <= moment <= now_s + _AHEAD_S else None
 
 
 def parse_date(text: str, now_s: float) -> float | None:

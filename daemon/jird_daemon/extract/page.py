@@ -13,10 +13,12 @@ from jird_daemon.extract.images import read_images
 from jird_daemon.extract.limits import DOCUMENT_TEXT_CHARS_MAX
 from jird_daemon.extract.links import LinkReader
 from jird_daemon.extract.main_text import main_ranges, main_text
-from jird_daemon.extract.metadata import Metadata
+from jird_daemon.extract.metadata import Metadata, plausible_date
 from jird_daemon.extract.native_walk import walk_page
 from jird_daemon.extract.nesting import guard
+from jird_daemon.extract.pdf import PdfError, read_pdf
 from jird_daemon.extract.sitemap import read_sitemap
+from jird_daemon.extract.sniff import sniff
 from jird_daemon.extract.tree import PageTree
 from jird_daemon.extract.walk import UNWANTED
 from jird_daemon.store.text_pile import Marker, MarkerKind, TextPile, encode_marked, encoded_digest
@@ -41,13 +43,17 @@ def parse_page(job: ParseJob, now_s: float) -> ParsedDocument:
         The document; of other media types than J155's only the type, of a challenge page all that is known of it, of a
         sitemap or feed its locations.
     """
-    media_type = media.media_type_of(job.content_type)
+    sniffed = sniff(job.content_type, job.body)
+    media_type = sniffed.declared
     if job.is_sitemap or media_type in media.FEED_TYPES:
         return _parse_sitemap(job, media_type)
-    if media_type not in media.DOCUMENT_TYPES:
-        return ParsedDocument(
-            ParseKind.UNKNOWN_TYPE, media_type, message=f"media type {media_type or 'not stated'} is not indexed"
-        )
+    if sniffed.actual in media.FEED_TYPES and media_type == media.HTML:
+        return _parse_sitemap(job, sniffed.actual)
+    if media_type not in media.DOCUMENT_TYPES or sniffed.conflict:
+        message = sniffed.conflict or f"media type {media_type} is not indexed"
+        return ParsedDocument(ParseKind.UNKNOWN_TYPE, sniffed.actual, message=message)
+    if media_type == media.PDF:
+        return _parse_pdf(job, now_s)
     decoded = decode_body(job.body, job.content_type, is_html=media_type != media.PLAIN)
     if media_type == media.PLAIN:
         return _parse_plain(job, media_type, decoded, now_s)
@@ -79,6 +85,37 @@ def _parse_plain(job: ParseJob, media_type: str, decoded: DecodedText, now_s: fl
         is_nofollow=directives.is_nofollow,
         truncated=truncated,
         simhash=simhash(text),
+    )
+
+
+def _parse_pdf(job: ParseJob, now_s: float) -> ParsedDocument:
+    try:
+        pdf = read_pdf(job.body)
+    except PdfError as error:
+        return ParsedDocument(ParseKind.UNKNOWN_TYPE, media.PDF, message=f"a PDF that is not read: {error}")
+    directives = parse_x_robots_tag(job.x_robots_tag, job.product_token, now_s).at(now_s)
+    tree = pdf.tree
+    reader = LinkReader(tree, tree.text, job.url, "utf-8")
+    canonical = reader.canonical(job.link)
+    links = reader.links(canonical, directives.is_nofollow)
+    if reader.is_truncated:
+        tree.truncated.add("document_links")
+    pile_bytes = encode_marked(tree.text, (), pdf.language)
+    return ParsedDocument(
+        ParseKind.DOCUMENT,
+        media.PDF,
+        title=pdf.title,
+        headings=pdf.headings,
+        pile_bytes=pile_bytes,
+        pile_digest=encoded_digest(pile_bytes),
+        language=pdf.language,
+        links=links,
+        canonical_url="" if directives.is_nofollow else canonical,
+        is_noindex=directives.is_noindex,
+        is_nofollow=directives.is_nofollow,
+        published_s=plausible_date(pdf.created, now_s),
+        truncated=tuple(sorted(tree.truncated)),
+        simhash=simhash(tree.text),
     )
 
 
