@@ -135,6 +135,10 @@ qix_status qix_explain(const qix_snapshot *snapshot, const uint8_t *program, uin
 uint32_t qix_plan_count(void);
 const char *qix_plan_name(uint32_t plan);
 
+/* Whether inner loops are those for any processor, or (from the start) the best for this one; results are the same. For
+ * tests, and where a processor is to be measured without its vectors. */
+void qix_use_portable(uint32_t yes);
+
 /* ---- writing ---- */
 
 typedef struct {

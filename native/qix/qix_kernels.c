@@ -1,6 +1,15 @@
 #include "qix_kernels.h"
 
+#include <stddef.h>
+
+#include "qix_api_guard.h"
+
 _Atomic(const qix_kernel_table *) qix_kernels_picked;
+
+void qix_use_portable(uint32_t yes)
+{
+    atomic_store_explicit(&qix_kernels_picked, yes ? &qix_kernels_any : NULL, memory_order_release);
+}
 
 const qix_kernel_table *qix_kernels_pick(void)
 {

@@ -6,8 +6,6 @@
  * that reach over a border are decoded once). */
 #include "qix_or.h"
 
-#include <stdlib.h>
-
 #include "qix_plan.h"
 
 /* Ranges that are looked at before the others. */
@@ -15,6 +13,8 @@
 /* Float scores are off by less than 2^-24 for each operation: three for a part, one for each addition. */
 #define FLOAT_ERROR (1.0 / (1 << 23))
 #define OPERATIONS 8u
+/* Room for documents that may be among the best: four times as many, or more. */
+#define FOUND_LEAST 512u
 /* Factors further apart, or so small that doubles lose digits, are left to the general Or. */
 #define FACTOR_SPREAD 1e20
 #define FACTOR_LEAST 1e-200
@@ -162,8 +162,10 @@ static bool take_memory(qix_or *o, uint8_t **ret_bounds)
     size_t below = (children + 1) * sizeof *o->below, sums = o->range_count * sizeof *o->sums;
     size_t window = QIX_OR_WINDOW_DOCS * sizeof *o->window, marks = QIX_OR_WINDOW_DOCS / QIX_MARK_DOCS;
     size_t candidates = (QIX_OR_WINDOW_DOCS + QIX_BLOCK) * sizeof *o->docids;
+    size_t best = o->search->heap.capacity * sizeof *o->best, found = o->found_capacity * sizeof *o->found;
     uint8_t *at =
-        malloc(lists + present + below + sums + window + marks + 2 * candidates + (size_t)children * o->range_count);
+        qix_snapshot_take(o->search->snapshot, lists + present + below + sums + window + marks + 2 * candidates + best +
+                                                   found + QIX_OR_WINDOW_DOCS + (size_t)children * o->range_count);
     if (!at)
         return false;
     o->lists = (qix_or_list *)(void *)at;
@@ -173,10 +175,13 @@ static bool take_memory(qix_or *o, uint8_t **ret_bounds)
     o->below = (float *)(void *)(at += sums);
     o->docids = (uint32_t *)(void *)(at += below);
     o->scores = (float *)(void *)(at += candidates);
-    o->marks = at += candidates;
-    *ret_bounds = at + marks;
+    o->best = (float *)(void *)(at += candidates);
+    o->found = (qix_or_found *)(void *)(at += best);
+    o->marks = at += found;
+    o->places = at + marks;
+    *ret_bounds = at + marks + QIX_OR_WINDOW_DOCS;
     memset(o->window, 0, window + sums);
-    memset(o->marks, 0, marks);
+    memset(o->marks, 0, marks + QIX_OR_WINDOW_DOCS);
     return true;
 }
 
@@ -224,7 +229,12 @@ void qix_walk_or(qix_search_state *s)
     }
     uint32_t shift = s->run.segment->range_shift;
     uint64_t ranges = ((uint64_t)s->run.segment->info.doc_count + (1u << shift) - 1) >> shift, before = s->match_count;
-    qix_or o = {.search = s, .range_shift = shift, .range_count = (uint32_t)ranges};
+    uint32_t capacity = s->heap.capacity > FOUND_LEAST / 4 ? 4 * s->heap.capacity : FOUND_LEAST;
+    qix_or o = {.search = s,
+                .least = QIX_NO_BOUND,
+                .found_capacity = capacity,
+                .range_shift = shift,
+                .range_count = (uint32_t)ranges};
     uint8_t *bounds;
     if (!take_memory(&o, &bounds)) {
         qix_run_fail(&s->run, qix_no_memory(s->run.fault));
@@ -236,7 +246,8 @@ void qix_walk_or(qix_search_state *s)
         qix_or_set_least(&o);
         walk_best(&o);
         walk_others(&o);
+        qix_or_flush(&o);
         count_matches(&o, before);
     }
-    free(o.lists);
+    qix_snapshot_give(s->snapshot, o.lists);
 }

@@ -1,5 +1,5 @@
-/* Or of terms, found window by window: what qix_or.c (which windows, in which order) and qix_or_window.c (one window)
- * share.
+/* Or of terms, found window by window: what qix_or.c (which windows, in which order), qix_or_window.c (one window)
+ * and qix_or_best.c (what it leaves) share.
  *
  * Scores are first added up as floats, as parts of the highest factor of a term so that none is above the number of
  * terms. What these sums let through is scored again in doubles and in the order of the query, so that results are those
@@ -30,6 +30,11 @@ typedef struct {
 } qix_or_list;
 
 typedef struct {
+    uint32_t docid;
+    float score;
+} qix_or_found;
+
+typedef struct {
     qix_search_state *search;
     qix_or_list *lists; /* in the order of the query */
     uint32_t list_count;
@@ -50,6 +55,13 @@ typedef struct {
     uint8_t *marks;
     uint32_t *docids; /* candidates: QIX_OR_WINDOW_DOCS, and a block's more */
     float *scores;
+    /* what may be among the best (qix_or_best.c) */
+    float *best; /* a heap of the k best scores, the lowest first */
+    uint32_t best_count;
+    qix_or_found *found;
+    uint32_t found_count, found_capacity;
+
+    uint8_t *places; /* where a block has a document of the window; whatever was there before is checked */
 } qix_or;
 
 /* The smallest byte whose 255th part is not below a frequency part; at least 1. */
@@ -59,14 +71,26 @@ static inline uint8_t qix_byte_above(float norm)
     return byte < 255 ? (uint8_t)byte : 255;
 }
 
-/* Offer the documents of window lo..hi that can enter. */
+/* Keep the documents of window lo..hi that can enter. */
 void qix_or_walk_window(qix_or *o);
+
+/* The block that would hold a document, or block_count. */
+uint32_t qix_or_block_of(qix_or_list *list, uint32_t docid);
+/* Find a document in a block of a list; false if it is not there. */
+bool qix_or_look_up(qix_or *o, qix_or_list *list, uint32_t block, uint32_t docid, uint32_t *ret_tf, uint8_t *ret_code);
+
+/* Keep a live document that may be among the best. */
+void qix_or_keep(qix_or *o, uint32_t docid, float score);
+/* Score what has been kept, and offer it. */
+void qix_or_flush(qix_or *o);
 
 /* Bring `least` up to the heap's threshold. */
 static inline void qix_or_set_least(qix_or *o)
 {
     double threshold = o->search->heap.threshold;
-    o->least = threshold > 0.0 ? (float)(threshold / o->scale) - o->slack : QIX_NO_BOUND;
+    float least = threshold > 0.0 ? (float)(threshold / o->scale) - o->slack : QIX_NO_BOUND;
+    if (least > o->least)
+        o->least = least;
 }
 
 #endif

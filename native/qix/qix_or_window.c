@@ -6,6 +6,11 @@
  * other lists is looked up there, highest bound first, until it cannot. */
 #include "qix_or.h"
 
+/* From so many candidates on, decoding a whole block costs less than reading single postings of it; and finding docids
+ * through an array over the window less than searching the block for each. */
+#define FILL_MIN 6u
+#define PLACES_MIN 12u
+
 /* The highest score of a block's postings. */
 static float block_bound(qix_or *o, qix_or_list *list, uint32_t block)
 {
@@ -138,7 +143,7 @@ static bool is_at(const qix_cursor *c, uint32_t docid)
 }
 
 /* The block that would hold a document, or block_count. */
-static uint32_t block_of(qix_or_list *list, uint32_t docid)
+uint32_t qix_or_block_of(qix_or_list *list, uint32_t docid)
 {
     if (is_at(list->cursor, docid))
         return list->cursor->block_index;
@@ -148,7 +153,7 @@ static uint32_t block_of(qix_or_list *list, uint32_t docid)
 }
 
 /* Find a document in a block of a list; false if it is not there. */
-static bool look_up(qix_or *o, qix_or_list *list, uint32_t block, uint32_t docid, uint32_t *ret_tf, uint8_t *ret_code)
+bool qix_or_look_up(qix_or *o, qix_or_list *list, uint32_t block, uint32_t docid, uint32_t *ret_tf, uint8_t *ret_code)
 {
     qix_cursor *c = list->cursor;
     if (!qix_cursor_load_docids(&o->search->run, c, block))
@@ -162,36 +167,83 @@ static bool look_up(qix_or *o, qix_or_list *list, uint32_t block, uint32_t docid
     return status == QIX_OK;
 }
 
-/* Whether a candidate can still enter once the lists that are not essential have been asked. */
-static bool survives(qix_or *o, uint32_t docid, float score)
+/* Add to candidates what a block with frequencies and codes gives them; docids that it does not have get nothing, from
+ * the table's first entry, without a branch: which ones it has cannot be predicted. */
+static void add_found(qix_or *o, const qix_or_list *list, const uint32_t *docids, float *scores, uint32_t count)
 {
-    for (uint32_t i = o->essential; i-- > 0;) {
-        qix_or_list *list = o->present[i];
-        uint32_t tf, block = block_of(list, docid);
-        uint8_t code;
-        if (block < list->cursor->list.block_count) {
-            if (score + block_bound(o, list, block) + o->below[i] < o->least)
-                return false;
-            if (look_up(o, list, block, docid, &tf, &code))
-                score += list->weight * qix_norm32(o->search->run.ranker, tf, code);
-        }
-        if (score + o->below[i] < o->least)
-            return false;
+    const qix_block *block = &list->cursor->block;
+    const float *norms = &o->search->run.ranker->norm32[0][0];
+    /* Two documents of a longer stretch could share a place. */
+    bool has_places = count >= PLACES_MIN && block->docids[block->count - 1] - block->docids[0] < QIX_OR_WINDOW_DOCS;
+    for (uint32_t i = 0; has_places && i < block->count; i++)
+        o->places[block->docids[i] % QIX_OR_WINDOW_DOCS] = (uint8_t)i;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = has_places ? o->places[docids[i] % QIX_OR_WINDOW_DOCS] : find_posting(block, docids[i]);
+        at = at < block->count ? at : 0;
+        uint32_t entry = block->docids[at] == docids[i] ? block->tfs[at] << 8 | block->codes[at] : 0;
+        scores[i] += list->weight * norms[entry];
     }
-    return score >= o->least;
 }
 
-/* In the order of the query, so that the sum rounds as the oracle's does. */
-static double score_of(qix_or *o, uint32_t docid)
+/* The same one by one: for few candidates, and frequencies that the table does not have. */
+static void look_up_each(qix_or *o, qix_or_list *list, uint32_t block, const uint32_t *docids, float *scores,
+                         uint32_t count)
 {
-    double sum = 0.0;
-    for (uint32_t i = 0; i < o->list_count; i++) {
-        uint32_t tf, block = block_of(&o->lists[i], docid);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t tf;
         uint8_t code;
-        if (block < o->lists[i].cursor->list.block_count && look_up(o, &o->lists[i], block, docid, &tf, &code))
-            sum += o->lists[i].cursor->factor * qix_norm(o->search->run.ranker, tf, code);
+        if (qix_or_look_up(o, list, block, docids[i], &tf, &code))
+            scores[i] += list->weight * qix_norm32(o->search->run.ranker, tf, code);
     }
-    return sum;
+}
+
+/* Ask one block about candidates within its documents. */
+static void ask_block(qix_or *o, qix_or_list *list, uint32_t block, const uint32_t *docids, float *scores,
+                      uint32_t count)
+{
+    if (count < FILL_MIN) {
+        look_up_each(o, list, block, docids, scores, count);
+        return;
+    }
+    if (!qix_cursor_load(&o->search->run, list->cursor, block))
+        return;
+    if (list->cursor->block.any_tf < QIX_NORM_TFS)
+        add_found(o, list, docids, scores, count);
+    else
+        look_up_each(o, list, block, docids, scores, count);
+}
+
+/* Keep the candidates from..to - 1 that reach `least`, behind the `kept` that are kept already; gives how many are. */
+static uint32_t keep(qix_or *o, uint32_t kept, uint32_t from, uint32_t to, float least)
+{
+    for (uint32_t i = from; i < to; i++) {
+        float score = o->scores[i];
+        o->docids[kept] = o->docids[i];
+        o->scores[kept] = score;
+        kept += score >= least;
+    }
+    return kept;
+}
+
+/* Ask present[i] about all candidates, block by block; gives how many can still enter with the lists below it. */
+static uint32_t ask_list(qix_or *o, uint32_t i, uint32_t count)
+{
+    qix_or_list *list = o->present[i];
+    uint32_t kept = 0, block_count = list->cursor->list.block_count;
+    float least = o->least - o->below[i];
+    for (uint32_t from = 0, to; from < count && !o->search->run.status; from = to) {
+        uint32_t block = qix_or_block_of(list, o->docids[from]);
+        if (block == block_count)
+            return keep(o, kept, from, count, least);
+        uint32_t last = list->cursor->list.is_long ? qix_list_last(&list->cursor->list, block) : QIX_DOC_END;
+        for (to = from + 1; to < count && o->docids[to] <= last;)
+            to++;
+        uint32_t asked = keep(o, kept, from, to, least - block_bound(o, list, block));
+        if (asked > kept)
+            ask_block(o, list, block, o->docids + kept, o->scores + kept, asked - kept);
+        kept = keep(o, kept, kept, asked, least);
+    }
+    return kept;
 }
 
 /* Count the matches of a window, of which `touched` were added up and `count` are candidates. */
@@ -214,16 +266,9 @@ void qix_or_walk_window(qix_or *o)
     o->is_whole = o->essential == 0;
     uint32_t count = take_essential(o, &touched);
     count_matches(o, touched, count);
-    for (uint32_t i = 0; i < count && !s->run.status; i++) {
-        uint32_t docid = o->docids[i];
-        if (o->scores[i] + o->below[o->essential] < o->least || qix_is_deleted(s, docid) ||
-            !survives(o, docid, o->scores[i]))
-            continue;
-        __builtin_prefetch(s->run.segment->section[QIX_PAGE_IDS] + 8 * (uint64_t)docid); /* qix_offer reads it */
-        double score = score_of(o, docid);
-        if (score < s->heap.threshold)
-            continue;
-        qix_offer(s, docid, score);
-        qix_or_set_least(o);
-    }
+    for (uint32_t i = o->essential; i-- > 0 && !s->run.status;)
+        count = ask_list(o, i, count);
+    for (uint32_t i = 0; i < count && !s->run.status; i++)
+        if (o->scores[i] >= o->least && !qix_is_deleted(s, o->docids[i]))
+            qix_or_keep(o, o->docids[i], o->scores[i]);
 }

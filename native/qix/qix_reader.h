@@ -33,6 +33,19 @@ static inline uint64_t qix_load_u64(const uint8_t *p)
     return (uint64_t)qix_load_u32(p) | (uint64_t)qix_load_u32(p + 4) << 32;
 }
 
+/* Eight bytes as a number that orders as they do. */
+static inline uint64_t qix_load_u64_big(const uint8_t *p)
+{
+#if defined(__GNUC__)
+    return __builtin_bswap64(qix_load_u64(p));
+#else
+    uint64_t value = 0;
+    for (unsigned i = 0; i < 8; i++)
+        value = value << 8 | p[i];
+    return value;
+#endif
+}
+
 static inline double qix_load_double(const uint8_t *p)
 {
     uint64_t bits = qix_load_u64(p);

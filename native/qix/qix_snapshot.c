@@ -70,6 +70,11 @@ qix_status qix_snapshot_new(const qix_part *parts, uint32_t part_count, double k
     qix_snapshot *snapshot = calloc(1, sizeof *snapshot + part_count * sizeof *snapshot->parts);
     if (!snapshot)
         return qix_no_memory(ret_fault);
+    snapshot->spare = calloc(1, sizeof *snapshot->spare);
+    if (!snapshot->spare) {
+        free(snapshot);
+        return qix_no_memory(ret_fault);
+    }
     snapshot->part_count = part_count;
     for (uint32_t i = 0; i < part_count; i++) {
         snapshot->parts[i].part = parts[i];
@@ -86,6 +91,27 @@ qix_status qix_snapshot_new(const qix_part *parts, uint32_t part_count, double k
     return QIX_OK;
 }
 
+void *qix_snapshot_take(const qix_snapshot *snapshot, size_t bytes)
+{
+    qix_spare *spare = atomic_exchange(snapshot->spare, NULL);
+    if (spare && spare->bytes < bytes) {
+        free(spare);
+        spare = NULL;
+    }
+    if (!spare) {
+        spare = malloc(sizeof *spare + bytes);
+        if (!spare)
+            return NULL;
+        spare->bytes = bytes;
+    }
+    return spare + 1;
+}
+
+void qix_snapshot_give(const qix_snapshot *snapshot, void *memory)
+{
+    free(atomic_exchange(snapshot->spare, (qix_spare *)memory - 1));
+}
+
 qix_status qix_snapshot_settle(const qix_snapshot *snapshot, qix_status status, qix_fault *fault)
 {
     for (uint32_t i = 0; i < snapshot->part_count; i++)
@@ -98,5 +124,9 @@ qix_status qix_snapshot_settle(const qix_snapshot *snapshot, qix_status status, 
 
 void qix_snapshot_free(qix_snapshot *snapshot)
 {
+    if (snapshot) {
+        free(atomic_load(snapshot->spare));
+        free(snapshot->spare);
+    }
     free(snapshot);
 }

@@ -43,6 +43,8 @@ static void offer_block(qix_search_state *s, qix_cursor *c, uint32_t index)
     for (uint32_t i = 0; s->tombstones && i < c->block.count; i++)
         s->match_count += !qix_is_deleted(s, c->block.docids[i]);
     uint32_t count = pick(s, c, indexes);
+    for (uint32_t i = 0; i < count; i++)
+        __builtin_prefetch(s->run.segment->section[QIX_PAGE_IDS] + 8 * (uint64_t)c->block.docids[indexes[i]]);
     for (uint32_t i = 0; i < count && !s->run.status; i++)
         offer_posting(s, c, indexes[i]);
 }

@@ -62,18 +62,25 @@ static qix_status enter_block(qix_term_walk *walk, uint64_t block, qix_fault *fa
     return qix_need(segment, terms + from, to - from, fault);
 }
 
+/* The first bytes of a key, zero filled, as a number that orders as they do. */
+static uint64_t head_of(const uint8_t *key, uint32_t key_bytes)
+{
+    uint8_t head[QIX_KEY_HEAD_BYTES] = {0};
+    memcpy(head, key, key_bytes < QIX_KEY_HEAD_BYTES ? key_bytes : QIX_KEY_HEAD_BYTES);
+    return qix_load_u64_big(head);
+}
+
 /* <0, 0 or >0 as the first key of a block is before, at or after `key`; reads the key only if its head says too little.
  */
-static qix_status compare_first(qix_term_walk *walk, uint64_t block, const uint8_t *key, uint32_t key_bytes,
-                                int *ret_order, qix_fault *fault)
+static qix_status compare_first(qix_term_walk *walk, uint64_t block, uint64_t head, const uint8_t *key,
+                                uint32_t key_bytes, int *ret_order, qix_fault *fault)
 {
     const uint8_t *record = walk->segment->section[QIX_TERM_INDEX] + block * QIX_TERM_INDEX_BYTES;
     qix_status status = qix_need(walk->segment, record, QIX_KEY_HEAD_BYTES, fault);
     if (status)
         return status;
-    uint8_t head[QIX_KEY_HEAD_BYTES] = {0};
-    memcpy(head, key, key_bytes < QIX_KEY_HEAD_BYTES ? key_bytes : QIX_KEY_HEAD_BYTES);
-    *ret_order = memcmp(record, head, sizeof head);
+    uint64_t first = qix_load_u64_big(record);
+    *ret_order = (first > head) - (first < head);
     if (*ret_order != 0)
         return QIX_OK;
     status = enter_block(walk, block, fault);
@@ -105,11 +112,11 @@ qix_status qix_terms_seek(const qix_segment *segment, const uint8_t *key, uint32
     if (!*ret_found)
         return QIX_OK;
     /* The last block whose first key is <= key, or the first block. */
-    uint64_t low = 0, high = qix_dict_blocks(segment);
+    uint64_t low = 0, high = qix_dict_blocks(segment), head = head_of(key, key_bytes);
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
         int order;
-        qix_status status = compare_first(walk, middle, key, key_bytes, &order, fault);
+        qix_status status = compare_first(walk, middle, head, key, key_bytes, &order, fault);
         if (status)
             return status;
         if (order <= 0)
