@@ -26,11 +26,13 @@ class SearchParams:
         query: As typed; empty when none was given.
         limit: Results wanted, 1 to LIMIT_MAX.
         offset: Rank of the first, 0 to OFFSET_MAX.
+        duplicates: Also show pages that say the same, or nearly the same, as another.
     """
 
     query: str
     limit: int
     offset: int
+    duplicates: bool = False
 
 
 def read_fields(query_string: bytes) -> dict[str, str]:
@@ -57,7 +59,7 @@ def read_fields(query_string: bytes) -> dict[str, str]:
 def read_search(
     fields: Mapping[str, str], default_limit: int = LIMIT_DEFAULT, limit_max: int = LIMIT_MAX
 ) -> SearchParams:
-    """Read a search: `q` or `search`, `limit`, `offset` or `page` (from 0, in pages of `limit`).
+    """Read a search: `q` or `search`, `limit`, `offset` or `page` (from 0, in pages of `limit`), `duplicates` (0 or 1).
 
     Raises:
         HttpError: 414: the query is above QUERY_CHARS_MAX characters. 400: a number is none.
@@ -70,7 +72,8 @@ def read_search(
     offset = _number(fields, "page", 0, 0) * limit
     if fields.get("offset"):
         offset = _number(fields, "offset", 0, 0)
-    return SearchParams(query, limit, min(offset, OFFSET_MAX))
+    duplicates = _number(fields, "duplicates", 0, 0) > 0
+    return SearchParams(query, limit, min(offset, OFFSET_MAX), duplicates)
 
 
 def wants_json(fields: Mapping[str, str]) -> bool:

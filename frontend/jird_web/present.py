@@ -41,6 +41,16 @@ class ResultView:
     pieces: list[Piece]
     language: str
     date: str  # ISO 8601 day, empty when not known
+    similar: list["SimilarView"]  # pages that say nearly the same and are folded into it
+    is_duplicate: bool  # another page with the same text stands for it
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarView:
+    """A page that is folded into another result."""
+
+    href: str
+    address: Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,8 @@ def result_view(hit: SearchHit) -> ResultView:
         pieces=pieces_of(hit.snippet) or _description(document.description),
         language=document.language,
         date=day_of(document.last_seen_time),
+        similar=[SimilarView(safe_href(url), address_of(url)) for url in hit.similar_urls],
+        is_duplicate=hit.is_duplicate,
     )
 
 

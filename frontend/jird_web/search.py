@@ -115,7 +115,9 @@ def _valid(query: str) -> str:
 
 
 async def _search(site: Site, request: Request, params: SearchParams) -> SearchResponse:
-    message = SearchRequest(query=_valid(params.query), limit=params.limit, offset=params.offset)
+    message = SearchRequest(
+        query=_valid(params.query), limit=params.limit, offset=params.offset, show_duplicates=params.duplicates
+    )
     async with site.gate.enter(client_of(request)):
         return await site.call(site.client.stubs.search.Search, message, SEARCH_TIMEOUT_S)
 
@@ -175,6 +177,8 @@ def _hit_json(hit: SearchHit) -> dict[str, Any]:
         "title": plain(document.title),
         "snippet": clean(hit.snippet.text),
         "score": hit.score,
+        "similar": list(hit.similar_urls),
+        "is_duplicate": hit.is_duplicate,
         "description": plain(document.description),
         "language": document.language,
         "last_seen": iso_time(document.last_seen_time) if document.last_seen_time.seconds else None,
@@ -213,5 +217,7 @@ def _results(params: SearchParams, response: SearchResponse) -> dict[str, Any]:
         "took_ms": response.took_us / 1_000,
         "notices": [plain(notice) for notice in response.notices],
         "pages": present.page_links(response),
+        "duplicates": 1 if params.duplicates else None,
+        "has_similar": any(hit.similar_urls for hit in response.hits),
         **_pager(response.offset, response.limit, response.has_more),
     }

@@ -287,3 +287,39 @@ def test_description_for_browsers_has_its_media_type(http: httpx.Client) -> None
 def test_results_are_asked_for_anew_each_time(http: httpx.Client) -> None:
     """A page that was crawled a second ago must not hide behind a browser's cache."""
     assert http.get("/search?q=x").headers["cache-control"] == "no-cache"
+
+
+def folded(number: int) -> SearchHit:
+    """Hit 0 has two that say nearly the same, one of them with markup in its address; hit 1 is a duplicate."""
+    hit = make_hit(number)
+    if number == 0:
+        hit.similar_urls.extend(["https://mirror.test/a?b=<i>", "https://mirror.test/c"])
+    hit.is_duplicate = number == 1
+    return hit
+
+
+def test_pages_that_say_the_same_are_folded_and_never_lost(http: httpx.Client, daemon: FakeDaemon) -> None:
+    daemon.hit = folded
+    results = http.get("/api/search?q=x").json()["results"]
+    assert results[0]["similar"] == ["https://mirror.test/a?b=<i>", "https://mirror.test/c"]
+    assert [result["is_duplicate"] for result in results[:3]] == [False, True, False]
+    page = http.get("/search?q=x&limit=10").text
+    assert "2 more say nearly the same" in page
+    assert '<a href="https://mirror.test/c">mirror.test/c</a>' in page
+    assert "<i>" not in page.partition("mirror.test")[2].partition("</details>")[0]
+    assert "/search?q=x&amp;limit=10&amp;duplicates=1" in page
+
+
+def test_each_of_them_is_shown_on_request_on_every_page(http: httpx.Client, daemon: FakeDaemon) -> None:
+    daemon.hit = folded
+    assert not daemon.seen or not daemon.seen[-1].request.show_duplicates
+    page = http.get("/search?q=x&duplicates=1").text
+    assert daemon.seen[-1].request.show_duplicates
+    assert "/search?q=x&amp;duplicates=1&amp;offset=20" in page
+    assert 'href="/search?q=x">Fold them' in page
+    assert "the same text as another page of its site" in page
+    http.get("/api/search?q=x&duplicates=1")
+    assert daemon.seen[-1].request.show_duplicates
+    http.get("/api/search?q=x&duplicates=0")
+    assert not daemon.seen[-1].request.show_duplicates
+    assert http.get("/api/search?q=x&duplicates=yes").status_code == 400
