@@ -176,8 +176,8 @@ typedef struct page_source {
 /* Look through UTF-8 once. */
 void page_source_scan(const uint8_t *data, size_t bytes, page_source *ret_source);
 
-/* SimHash of UTF-8 text (Charikar 2002) over its pairs of neighbouring words, ASCII letters in lower case; 0 for a text
- * that is too short for it to mean anything. Texts that differ little differ in few of its 64 bits. */
+/* SimHash of UTF-8 text (Charikar 2002) over its pairs of neighbouring words, each counted once, ASCII letters in lower
+ * case; 0 for a text that is too short for it to mean anything. Texts that differ little differ in few of its 64 bits. */
 uint64_t page_simhash(const uint8_t *data, size_t bytes);
 
 /* How to read a tree. */

@@ -1,9 +1,14 @@
 #include <stdbool.h>
+#include <string.h>
 
 #include "page_guard.h"
 
 /* Fewer pairs of words than this say too little: a menu and a line of text would look like many others. */
 #define PAIRS_MIN 32u
+
+/* Places for pairs that were counted, a power of two: 64 KiB of stack. A long text may push a pair out, and count it
+ * again when it comes once more; the same text always does so in the same way. */
+#define SEEN_MAX 8192u
 
 static uint64_t mix(uint64_t h)
 {
@@ -35,8 +40,10 @@ static size_t word_bytes(const uint8_t *data, size_t bytes)
 uint64_t page_simhash(const uint8_t *data, size_t bytes)
 {
     int32_t balance[64] = {0};
+    uint64_t seen[SEEN_MAX];
+    memset(seen, 0, sizeof(seen));
     uint64_t previous = 0;
-    size_t words = 0;
+    size_t words = 0, pairs = 0;
     for (size_t i = 0; i < bytes;) {
         size_t length = word_bytes(data + i, bytes - i);
         if (length == 0) {
@@ -51,12 +58,18 @@ uint64_t page_simhash(const uint8_t *data, size_t bytes)
         i += length;
         if (words++ > 0) {
             uint64_t pair = mix(previous * 3 + word);
-            for (unsigned bit = 0; bit < 64; bit++)
-                balance[bit] += (int32_t)((pair >> bit & 1) * 2) - 1;
+            /* Once each: a table or a menu that says the same in every line must not outvote the rest. */
+            uint64_t *place = &seen[pair & (SEEN_MAX - 1)];
+            if (*place != pair) {
+                *place = pair;
+                pairs++;
+                for (unsigned bit = 0; bit < 64; bit++)
+                    balance[bit] += (int32_t)((pair >> bit & 1) * 2) - 1;
+            }
         }
         previous = word;
     }
-    if (words <= PAIRS_MIN)
+    if (pairs < PAIRS_MIN)
         return 0;
     uint64_t found = 0;
     for (unsigned bit = 0; bit < 64; bit++)
