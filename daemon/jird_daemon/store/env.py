@@ -166,6 +166,15 @@ class Store:
         status = os.statvfs(self.state_dir)
         return status.f_bavail * status.f_frsize
 
+    def copy_metadata(self, folder: Path) -> None:
+        """Write what is in use of the metadata to a file in `folder`, in order and without free pages.
+
+        Raises:
+            StoreFullError: The disk is full.
+        """
+        with store_full_errors(self.state_dir):
+            self._env.copy(str(folder), compact=True)
+
     def clear_dead_readers(self) -> int:
         """Free the snapshots of processes that died; returns how many."""
         return int(self._env.reader_check())
