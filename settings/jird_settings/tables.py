@@ -257,6 +257,9 @@ class Content:
         None,
         "Bytes of all earlier versions together, as stored; the oldest go first; unless set, without bound.",
     )
+    index_feeds: bool = setting(
+        Flag(), False, "Whether feeds (RSS, Atom) that pages link to are results themselves; they are read for links."
+    )
     index_max_chars: int = setting(
         Integer(1_000, 2_097_152), 200_000, "Characters of a page's text that are indexed.", ids="S5 S61"
     )

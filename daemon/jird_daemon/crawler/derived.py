@@ -13,6 +13,7 @@ from jird_daemon.url.canonical import origin_of
 from jird_settings import Content
 
 NOINDEX = "noindex"
+MEDIA_TYPE = "media type"
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,8 @@ class Importer:
         except ParserFailedError as error:
             item.result = ImportResult(ImportOutcome.FAILED, f"the parser had to be given up: {error.message}")
             return
-        if document.kind is ParseKind.DOCUMENT:
+        is_feed = document.kind is ParseKind.SITEMAP and self._content.index_feeds and bool(document.pile_bytes)
+        if document.kind is ParseKind.DOCUMENT or is_feed:
             item.document = document
         else:
             message = document.message or document.media_type or _KINDS[document.kind]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from jird_daemon.crawler.admission import Admission, Question
 from jird_daemon.crawler.crawl_log import CrawlLog, validator
-from jird_daemon.crawler.derived import NOINDEX, Source, derive_page
+from jird_daemon.crawler.derived import MEDIA_TYPE, NOINDEX, Source, derive_page
 from jird_daemon.crawler.outage import is_held, note_alive
 from jird_daemon.crawler.response import Response
 from jird_daemon.crawler.sitemap_recorder import SitemapRecorder, describe
@@ -28,7 +28,7 @@ from jird_settings import Content
 REDIRECTS_MAX = 10
 
 _SKIP_REASONS = {
-    ExitCode.FILE_OF_UNKNOWN_TYPE: "media type",
+    ExitCode.FILE_OF_UNKNOWN_TYPE: MEDIA_TYPE,
     ExitCode.DID_NOT_UNDERSTAND_ANSWER: "answer not understood",
     ExitCode.UNKNOWN_ERROR: "not parsed",
 }
@@ -177,7 +177,7 @@ class Recorder:
         if document.kind is ParseKind.UNKNOWN_TYPE:
             message = document.message or document.media_type or "no media type"
             return self._skipped(batch, visit, ExitCode.FILE_OF_UNKNOWN_TYPE, message)
-        if document.sitemap is not None:
+        if document.sitemap is not None and not self._is_indexed_feed(document):
             # A feed that a page links to: what it names is in the frontier, and it is indexed no more than other media.
             return self._skipped(
                 batch, visit, ExitCode.FILE_OF_UNKNOWN_TYPE, f"read for links: {describe(document.sitemap)}"
@@ -185,6 +185,9 @@ class Recorder:
         if document.kind is ParseKind.TOO_COMPLEX:
             return self._skipped(batch, visit, ExitCode.DID_NOT_UNDERSTAND_ANSWER, document.message)
         return self._store(batch, visit, document)
+
+    def _is_indexed_feed(self, document: ParsedDocument) -> bool:
+        return self._content.index_feeds and bool(document.pile_bytes)
 
     def _skipped(
         self, batch: FrontierBatch, visit: Visit, code: ExitCode, message: str, *, is_stored: bool = True

@@ -14,14 +14,14 @@ import msgspec
 
 from jird_daemon.clock import Clock
 from jird_daemon.control import ReindexState
-from jird_daemon.crawler.derived import NOINDEX, Source, derive_page, judge_stored
+from jird_daemon.crawler.derived import MEDIA_TYPE, NOINDEX, Source, derive_page, judge_stored
 from jird_daemon.crawler.variants import NOT_CANONICAL
 from jird_daemon.errors import CorruptBlobError, JirdError, ParserFailedError, WrongStateError
 from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind
 from jird_daemon.log import get_logger
 from jird_daemon.outcome import ExitCode
 from jird_daemon.store.env import Store
-from jird_daemon.store.pages import FetchedPage, store_page
+from jird_daemon.store.pages import FetchedPage, PageChange, mark_not_indexable, store_page
 from jird_daemon.store.tables import META, PAGES, URLS, Page
 from jird_daemon.store.txn import Txn
 from jird_daemon.url.canonical import split
@@ -191,11 +191,10 @@ class Reindexer:
             source.url, source.body, source.content_type, source.robots_headers, source.link_headers, self._token
         )
         try:
-            document = await self._parser.parse(job)
+            return await self._parser.parse(job)
         except ParserFailedError as error:
             _log.warning("reindex.page_failed", url=source.url, reason=error.message, then="it stays as it is")
             return None
-        return document if document.kind is ParseKind.DOCUMENT else None
 
     def _write(self, batch: _Batch, documents: list[ParsedDocument | None]) -> None:
         with self._store.write() as txn:
@@ -204,8 +203,7 @@ class Reindexer:
                 if document is None:
                     failed += 1
                 elif txn.get(PAGES, stored.url_id) == stored.page:  # else a crawl was faster
-                    change = store_page(txn, self._derive(txn, stored, document), is_derived=True)
-                    changed += change.is_index_changed
+                    changed += self._store_again(txn, stored, document).is_index_changed
             state = read_state(txn)
             assert state is not None
             state = msgspec.structs.replace(
@@ -220,6 +218,17 @@ class Reindexer:
             )
             txn.put(META, REINDEX_KEY, msgspec.to_builtins(state))
         self._on_commit()
+
+    def _store_again(self, txn: Txn, stored: _Stored, document: ParsedDocument) -> PageChange:
+        is_feed = document.kind is ParseKind.SITEMAP and self.content.index_feeds
+        if document.kind is ParseKind.DOCUMENT or is_feed:
+            return store_page(txn, self._derive(txn, stored, document), is_derived=True)
+        # Today's code or settings would not have stored it: as a crawl leaves it, with its times as they were.
+        page = stored.page
+        return mark_not_indexable(
+            txn, stored.source.url, page.fetch_time_s, reason=MEDIA_TYPE, http_status=page.http_status,
+            exit_code=ExitCode.FILE_OF_UNKNOWN_TYPE, media_type=document.media_type,
+        )  # fmt: skip
 
     def _derive(self, txn: Txn, stored: _Stored, document: ParsedDocument) -> FetchedPage:
         code, reason = judge_stored(txn, stored.source, document)

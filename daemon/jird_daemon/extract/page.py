@@ -7,8 +7,9 @@ from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 from jird_daemon.extract import media_type as media
 from jird_daemon.extract.challenge import challenge_product
 from jird_daemon.extract.charset import DecodedText, decode_body
-from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind
+from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind, Sitemap
 from jird_daemon.extract.elements import ARTICLE_RANGE
+from jird_daemon.extract.feed import read_feed
 from jird_daemon.extract.images import read_images
 from jird_daemon.extract.limits import DOCUMENT_TEXT_CHARS_MAX
 from jird_daemon.extract.links import LinkReader
@@ -17,7 +18,7 @@ from jird_daemon.extract.metadata import Metadata, plausible_date
 from jird_daemon.extract.native_walk import walk_page
 from jird_daemon.extract.nesting import guard
 from jird_daemon.extract.pdf import PdfError, read_pdf
-from jird_daemon.extract.sitemap import read_sitemap
+from jird_daemon.extract.sitemap import FEED_FORMATS, read_sitemap
 from jird_daemon.extract.sniff import sniff
 from jird_daemon.extract.tree import PageTree
 from jird_daemon.extract.walk import UNWANTED
@@ -46,9 +47,9 @@ def parse_page(job: ParseJob, now_s: float) -> ParsedDocument:
     sniffed = sniff(job.content_type, job.body)
     media_type = sniffed.declared
     if job.is_sitemap or media_type in media.FEED_TYPES:
-        return _parse_sitemap(job, media_type)
+        return _parse_sitemap(job, media_type, now_s)
     if sniffed.actual in media.FEED_TYPES and media_type == media.HTML:
-        return _parse_sitemap(job, sniffed.actual)
+        return _parse_sitemap(job, sniffed.actual, now_s)
     if media_type not in media.DOCUMENT_TYPES or sniffed.conflict:
         message = sniffed.conflict or f"media type {media_type} is not indexed"
         return ParsedDocument(ParseKind.UNKNOWN_TYPE, sniffed.actual, message=message)
@@ -60,13 +61,35 @@ def parse_page(job: ParseJob, now_s: float) -> ParsedDocument:
     return _parse_html(job, media_type, decoded, now_s)
 
 
-def _parse_sitemap(job: ParseJob, media_type: str) -> ParsedDocument:
+def _parse_sitemap(job: ParseJob, media_type: str, now_s: float) -> ParsedDocument:
     sitemap = read_sitemap(job.body, job.url, job.content_type, is_own_origin=job.is_sitemap)
     if not sitemap.refusal:
-        return ParsedDocument(ParseKind.SITEMAP, media_type, sitemap=sitemap)
+        if job.is_sitemap or sitemap.format not in FEED_FORMATS:
+            return ParsedDocument(ParseKind.SITEMAP, media_type, sitemap=sitemap)
+        return _parse_feed(job, media_type, sitemap, now_s)
     if job.is_sitemap:
         return ParsedDocument(ParseKind.TOO_COMPLEX, media_type, message=f"not a sitemap: {sitemap.refusal}")
     return ParsedDocument(ParseKind.UNKNOWN_TYPE, media_type, message=f"{media_type} is not indexed: {sitemap.refusal}")
+
+
+def _parse_feed(job: ParseJob, media_type: str, sitemap: Sitemap, now_s: float) -> ParsedDocument:
+    """A feed with its words; whether they are indexed is for the crawler to say."""
+    directives = parse_x_robots_tag(job.x_robots_tag, job.product_token, now_s).at(now_s)
+    words = read_feed(job.body, job.content_type)
+    pile_bytes = encode_marked(words.text, (), words.language)
+    return ParsedDocument(
+        ParseKind.SITEMAP,
+        media_type,
+        title=words.title,
+        headings=tuple(words.headings),
+        pile_bytes=pile_bytes,
+        pile_digest=encoded_digest(pile_bytes),
+        language=words.language,
+        is_noindex=directives.is_noindex,
+        is_nofollow=directives.is_nofollow,
+        sitemap=sitemap,
+        simhash=simhash(words.text),
+    )
 
 
 def _parse_plain(job: ParseJob, media_type: str, decoded: DecodedText, now_s: float) -> ParsedDocument:

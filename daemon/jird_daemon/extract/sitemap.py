@@ -16,6 +16,8 @@ from jird_daemon.extract.limits import SITEMAP_BYTES_MAX, SITEMAP_LOCATIONS_MAX
 from jird_daemon.extract.sitemap_xml import DoctypeError, Entry, Grammar, SitemapReader
 from jird_daemon.url.canonical import canonicalize, origin_of
 
+# Names of formats that are feeds: their entries have words of their own.
+FEED_FORMATS = frozenset({"rss", "atom"})
 _GZIP = b"\x1f\x8b"
 _FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
 # Lines of a text sitemap that are looked at; beyond it, it is a text about something else.

@@ -59,7 +59,9 @@ GRAMMARS = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
+class Token:
+    """A tag, or the text between two."""
+
     kind: str  # "start", "end", "text"
     name: str = ""  # with its prefix, lower case
     value: str = ""  # attributes of a tag as written; text with references, or of a CDATA section without
@@ -81,7 +83,7 @@ class SitemapReader:
         Raises:
             DoctypeError: The document has a document type declaration before it.
         """
-        self._tokens = _tokens(text)
+        self._tokens = read_tokens(text)
         self.grammar: Grammar | None = None
         self.is_cut = True
         self._prefix = ""
@@ -106,7 +108,7 @@ class SitemapReader:
         collector = _Collector(self.grammar, self._prefix)
         for token in self._tokens:
             if token.kind == "text":
-                collector.take_text(len(self._stack), _resolved(token))
+                collector.take_text(len(self._stack), resolve_token(token))
                 continue
             if token.kind == "start":
                 if len(self._stack) >= DEPTH_MAX:
@@ -241,7 +243,8 @@ def resolve_references(text: str) -> str | None:
     return resolved if is_sound else None
 
 
-def _resolved(token: _Token) -> str | None:
+def resolve_token(token: Token) -> str | None:
+    """The text of a token; None when it holds references that mean nothing."""
     return token.value if token.is_raw else resolve_references(token.value)
 
 
@@ -254,7 +257,7 @@ def _attributes(source: str) -> dict[str, str]:
     return found
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def read_tokens(text: str) -> Iterator[Token]:
     """Take a document apart. Ends early where the markup does: what cannot be told apart is not guessed at."""
     position, size = 0, len(text)
     while position < size:
@@ -262,7 +265,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         if start < 0:
             start = size
         if start > position:
-            yield _Token("text", value=text[position:start])
+            yield Token("text", value=text[position:start])
         if start == size:
             return
         if text.startswith("<!--", start):
@@ -271,7 +274,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         elif text.startswith("<![CDATA[", start):
             end = text.find("]]>", start + 9)
             if end >= 0:
-                yield _Token("text", value=text[start + 9 : end], is_raw=True)
+                yield Token("text", value=text[start + 9 : end], is_raw=True)
             position = end + 3
         elif text.startswith("<?", start):
             end = text.find("?>", start + 2)
@@ -301,13 +304,13 @@ def _tag_end(text: str, start: int) -> int:
     return -1
 
 
-def _tag(source: str) -> Iterator[_Token]:
+def _tag(source: str) -> Iterator[Token]:
     is_end = source.startswith("/")
     found = _NAME.match(source, 1 if is_end else 0)
     if found is None:
         return
     name = found.group().lower()
     if is_end:
-        yield _Token("end", name)
+        yield Token("end", name)
     else:
-        yield _Token("start", name, source[found.end() :], is_empty=source.endswith("/"))
+        yield Token("start", name, source[found.end() :], is_empty=source.endswith("/"))

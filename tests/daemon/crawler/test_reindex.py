@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from jird_daemon.control import ReindexState
 from jird_daemon.crawler.derived import Source, derive_page
 from jird_daemon.crawler.reindex import BATCH, Reindexer, read_state
 from jird_daemon.errors import ParserFailedError, WrongStateError
-from jird_daemon.extract.document import ParsedDocument, ParseJob
+from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind
 from jird_daemon.extract.page import parse_page
 from jird_daemon.outcome import ExitCode
 from jird_daemon.store import Store
@@ -152,6 +153,24 @@ async def test_pages_that_are_gone_stay_gone_and_lost_ones_stay_as_they_were(sto
     await reindexer(store, parser).start("", 0.0)
     assert (await until_done(store)).failed == 1
     assert export(store) == before
+
+
+async def test_bytes_that_today_are_no_page_are_left_out_as_a_crawl_leaves_them_out(store: Store) -> None:
+    """F87: a picture that was called a page, and was taken for one."""
+    lie = replace(source(1), body=b"\x89PNG\r\n\x1a\n" + bytes(50))
+    with store.write() as txn:
+        pile = TextPile("PNG and other rubbish")
+        old = ParsedDocument(
+            ParseKind.DOCUMENT, "text/html", "utf-8", "old", pile_bytes=encode_pile(pile), pile_digest=pile_digest(pile)
+        )
+        store_page(txn, derive_page(lie, old, Content(), ExitCode.FILE_INGESTED, ""))
+    await reindexer(store, InProcess()).start("", 0.0)
+    assert (await until_done(store)).changed == 1
+    with store.read() as txn:
+        found = get_page(txn, lie.url)
+    assert found is not None
+    assert (found[1].not_indexable_reason, found[1].media_type) == ("media type", "image/png")
+    assert found[1].fetch_time_s == lie.time_s
 
 
 async def test_work_goes_on_after_a_restart_where_it_was(store: Store) -> None:
