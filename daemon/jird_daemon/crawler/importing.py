@@ -17,6 +17,7 @@ from jird_daemon.crawler.import_source import read_source, repeated
 from jird_daemon.crawler.visitor import Parser
 from jird_daemon.errors import InvalidArgumentError, InvalidUrlError, ParserFailedError
 from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind
+from jird_daemon.log import get_logger
 from jird_daemon.store.blobs import blob_digest
 from jird_daemon.store.env import Store
 from jird_daemon.store.pages import INDEX_GENERATION, get_page, one_generation, retire_page, store_page, touch_page
@@ -35,6 +36,9 @@ _KINDS = {
     ParseKind.TOO_COMPLEX: "too complex",
     ParseKind.UNKNOWN_TYPE: "not a document",
 }
+
+
+_log = get_logger("import")
 
 
 @dataclass(slots=True)
@@ -98,6 +102,8 @@ class Importer:
             mine.set_result(None)
         results = [item.result for item in items if item.result is not None]
         assert len(results) == len(items)
+        stored = sum(result.outcome is ImportOutcome.STORED for result in results)
+        _log.info("import.done", documents=len(results), stored=stored, generation=generation)
         return generation, tuple(results)
 
     async def close(self) -> None:

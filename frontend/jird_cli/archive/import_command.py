@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jird_cli.archive.found import END
-from jird_cli.failure import FailureError
+from jird_cli.failure import EXIT_FAILED, EXIT_UNREACHABLE, FailureError
 from jird_cli.invocation import Invocation, json_option, pass_invocation
 from jird_cli.progress import Update, show_progress
 
@@ -45,6 +45,7 @@ def import_(invocation: Invocation, path: str, file_format: str) -> None:
     """
     from jird_cli.archive.batches import BatchSender, Tally
     from jird_cli.archive.source import open_source
+    from jird_client.errors import ClientError, DaemonUnreachableError
 
     tally, faults = Tally(), _Faults(path, invocation.as_json)
     with open_source(path) as source, invocation.daemon() as client:
@@ -53,8 +54,10 @@ def import_(invocation: Invocation, path: str, file_format: str) -> None:
             with show_progress(invocation.as_json) as update:
                 _read(source, file_format, sender, tally, update)
         except KeyboardInterrupt:
-            message = f"interrupted after {tally.documents:,} documents, which are stored; run it again to go on"
-            raise FailureError(message, "INTERRUPTED") from None
+            raise FailureError(f"interrupted {_so_far(tally)}", "INTERRUPTED") from None
+        except ClientError as error:
+            code = EXIT_UNREACHABLE if isinstance(error, DaemonUnreachableError) else EXIT_FAILED
+            raise FailureError(f"{error.message}; this ended it {_so_far(tally)}", error.reason, code) from None
     invocation.answer(_plain(tally, faults), _words(tally))
     if tally.faults:
         raise FailureError(f"{tally.faults:,} of what is in the file could not be imported", "IMPORT_INCOMPLETE")
@@ -66,6 +69,10 @@ def _read(source: "Source", file_format: str, sender: "BatchSender", tally: "Tal
         if number % _PROGRESS_EVERY == 0:
             update(f"{tally.documents:,} documents imported; percent of the file:", source.percent, 100)
     sender.finish()
+
+
+def _so_far(tally: "Tally") -> str:
+    return f"after {tally.documents:,} documents, which are stored; run it again to go on"
 
 
 class _Faults:
