@@ -96,7 +96,8 @@ def open_source(path: str) -> Iterator[Source]:
     """
     try:
         if path == "-":
-            yield Source(sys.stdin.buffer, 0)
+            # Beneath its own buffer, which would wait until it is full.
+            yield Source(getattr(sys.stdin.buffer, "raw", sys.stdin.buffer), 0)
             return
         with open(path, "rb", buffering=0) as raw:
             yield Source(cast("BinaryIO", raw), Path(path).stat().st_size)
