@@ -18,6 +18,7 @@ from typing import BinaryIO
 from jird_daemon.child import die_with_parent, yield_to_searches
 from jird_daemon.extract.charset import load_codecs
 from jird_daemon.extract.document import ParseJob, ParseKind
+from jird_daemon.extract.language import load_model
 from jird_daemon.extract.page import parse_page
 from jird_daemon.extract.probes import run_probe
 from jird_daemon.extract.sandbox import SandboxError, confine
@@ -105,6 +106,7 @@ def main() -> int:
 def _warm_up() -> None:
     """Use every code path that loads something on first use."""
     load_codecs()
+    load_model()
     for content_type in ("text/html", "application/xhtml+xml", "text/plain", "text/html; charset=gbk"):
         job = ParseJob("https://example.org/", _WARM_UP_PAGE, content_type, ("noindex",), ("<a>; rel=canonical",))
         encode(Parsed(parse_page(job, time.time()), 0))

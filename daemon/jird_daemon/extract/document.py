@@ -64,7 +64,7 @@ class ParsedDocument(msgspec.Struct, frozen=True, array_like=True):
     pile: TextPile | None = None
     pile_bytes: bytes = b""  # encode_pile(pile), so that ingest need not serialise it again; pile itself is None then
     pile_digest: bytes = b""
-    language: str = ""
+    language: str = ""  # as stated, or as its text shows; that of the pile is the stated one
     links: tuple[Link, ...] = ()  # destinations canonical; is_crawlable already says what meta and rel allow
     images: tuple[Image, ...] = ()
     canonical_url: str = ""  # valid, not the page itself; "" otherwise

@@ -11,6 +11,7 @@ from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind, Si
 from jird_daemon.extract.elements import ARTICLE_RANGE
 from jird_daemon.extract.feed import read_feed
 from jird_daemon.extract.images import read_images
+from jird_daemon.extract.language import language_of
 from jird_daemon.extract.limits import DOCUMENT_TEXT_CHARS_MAX
 from jird_daemon.extract.links import LinkReader
 from jird_daemon.extract.main_text import main_ranges, main_text
@@ -104,6 +105,7 @@ def _parse_plain(job: ParseJob, media_type: str, decoded: DecodedText, now_s: fl
         decoded.charset,
         pile_bytes=pile_bytes,
         pile_digest=encoded_digest(pile_bytes),
+        language=language_of(text, ""),
         is_noindex=directives.is_noindex,
         is_nofollow=directives.is_nofollow,
         truncated=truncated,
@@ -131,7 +133,7 @@ def _parse_pdf(job: ParseJob, now_s: float) -> ParsedDocument:
         headings=pdf.headings,
         pile_bytes=pile_bytes,
         pile_digest=encoded_digest(pile_bytes),
-        language=pdf.language,
+        language=language_of(tree.text, pdf.language),
         links=links,
         canonical_url="" if directives.is_nofollow else canonical,
         is_noindex=directives.is_noindex,
@@ -160,9 +162,10 @@ def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: flo
     links = reader.links(canonical, directives.is_nofollow)
     if reader.is_truncated:
         tree.truncated.add("document_links")
-    language = metadata.language()
+    stated_language = metadata.language()
     markers = _markers(tree)
-    pile_bytes = encode_marked(text, markers, language)
+    pile_bytes = encode_marked(text, markers, stated_language)
+    own_text = _own_text(text, markers)
     title = metadata.title()
     product = challenge_product(html, title, text)
     return ParsedDocument(
@@ -175,7 +178,7 @@ def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: flo
         None,
         pile_bytes,
         encoded_digest(pile_bytes),
-        language,
+        language_of(own_text, stated_language),
         links,
         read_images(tree, reader.resolver, job.url),
         "" if directives.is_nofollow else canonical,
@@ -184,7 +187,7 @@ def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: flo
         metadata.published_s(parser, source, now_s),
         tuple(sorted(tree.truncated)),
         f"challenge page of {product}" if product else "",
-        simhash=simhash(_own_text(text, markers)),
+        simhash=simhash(own_text),
     )
 
 

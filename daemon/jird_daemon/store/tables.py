@@ -97,7 +97,7 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     not_indexable_reason: str = ""  # for a person: noindex, gone, not canonical, media type, ...
     title: str = ""  # at most 1,024 characters (J162)
     description: str = ""
-    language: str = ""  # IANA primary subtag, lower case
+    language: str = ""  # IANA primary subtag, lower case; stated, or what the text shows
     media_type: str = ""  # without parameters
     charset: str = ""  # as decided
     content_digest: bytes = b""  # fetched bytes, key in blobs; empty when not kept

@@ -55,6 +55,14 @@ async def test_page_goes_through_a_worker(pool: ParsePool) -> None:
     assert pool.counters.parsed == 1
 
 
+async def test_confined_worker_tells_languages(pool: ParsePool) -> None:
+    """J5, U65: the model is loaded before files are out of reach."""
+    document = await pool.parse(
+        job("<meta charset=utf-8><p>Pociąg dziś nie przyjechał, ponieważ całą noc padało.".encode())
+    )
+    assert document.language == "pl"
+
+
 async def test_every_forbidden_action_is_refused(pool: ParsePool) -> None:
     """J5: no files, no network, no processes, no privileges, bounded memory and time."""
     results = {result.name: result for result in await pool.probe()}
