@@ -33,8 +33,18 @@ _ADDRESS_BYTES_MAX = 8_192
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_]|$)")
 # ISO 32000-1, 7.9.4: D:YYYYMMDDHHmmSSOHH'mm', everything behind the year optional.
 _DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:Z|([+-])(\d\d)'?(\d\d)?'?)?", re.ASCII)
-# A word is broken at the end of a line: two ways in which PDFium marks it, besides what is no text.
-_BROKEN_WORD = str.maketrans("", "", "\x02\ufffe")
+# What typesetters make of letters that meet; nobody types them into a search.
+_LIGATURES = {
+    "\ufb00": "ff",
+    "\ufb01": "fi",
+    "\ufb02": "fl",
+    "\ufb03": "ffi",
+    "\ufb04": "ffl",
+    "\ufb05": "st",
+    "\ufb06": "st",
+}
+# Besides, two marks with which PDFium says that a word is broken at the end of a line.
+_LETTERS = str.maketrans({"\x02": "", "\ufffe": "", **_LIGATURES})
 # Titles that programs make up: what they know is the name of a file.
 _FILE_NAME = re.compile(
     r"(?i)^(?:microsoft (?:word|powerpoint) - )?[^\s]+\.(?:docx?|pptx?|odt|tex|dvi|indd|qxd|p65|rtf)$"
@@ -127,7 +137,7 @@ def _page_text(page: pypdfium2.PdfPage, chars_max: int) -> str:
         text = found.get_text_bounded() if is_short else found.get_text_range(0, chars_max)
     finally:
         found.close()
-    text = UNWANTED.sub("", text.translate(_BROKEN_WORD).replace("\r\n", "\n").replace("\r", "\n"))
+    text = UNWANTED.sub("", text.translate(_LETTERS).replace("\r\n", "\n").replace("\r", "\n"))
     return "\n".join(line for line in (" ".join(line.split()) for line in text.split("\n")) if line)
 
 

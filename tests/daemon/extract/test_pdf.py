@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import AsyncIterator
 
+import pypdfium2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,7 +37,11 @@ def test_words_are_neither_glued_nor_split_at_the_ends_of_lines_and_pages() -> N
     assert document.kind is ParseKind.DOCUMENT
     assert text_of(document) == "one line\nand an example of (two)\nüber\nnext"
     assert document.media_type == "application/pdf"
-    assert document.simhash == 0 or document.simhash > 0
+
+
+def test_ligatures_are_the_letters_that_they_stand_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pypdfium2.PdfTextPage, "get_text_bounded", lambda _: "e\ufb03cient \ufb01le")
+    assert text_of(parse(make_pdf(["x"]))) == "efficient file"
 
 
 def test_what_a_file_says_of_itself() -> None:
