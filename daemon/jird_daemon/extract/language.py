@@ -29,7 +29,7 @@ _TEXT_BYTES_MIN = 40
 # Shorter lines are headlines, entries of lists and code, which a page of prose can be judged without.
 _PROSE_CHARS_MIN = 40
 # A long page is judged by its beginning; to look for long lines in all of it would cost more than the model.
-_JUDGED_CHARS = 16_384
+_JUDGED_CHARS = 8_192
 # When no stretch says otherwise, so many are enough, if the model's mean score for them is no less than the second.
 _ENOUGH = ((2, 0.9), (3, 0.75))
 # Share of the stretches that must agree in the end, and the mean score for them; a short text has but one or two.

@@ -14,7 +14,7 @@ from jird_daemon.extract.images import read_images
 from jird_daemon.extract.language import language_of
 from jird_daemon.extract.limits import DOCUMENT_TEXT_CHARS_MAX
 from jird_daemon.extract.links import LinkReader
-from jird_daemon.extract.main_text import main_ranges, main_text
+from jird_daemon.extract.main_text import main_ranges
 from jird_daemon.extract.metadata import Metadata, plausible_date
 from jird_daemon.extract.native_walk import walk_page
 from jird_daemon.extract.nesting import guard
@@ -23,7 +23,7 @@ from jird_daemon.extract.sitemap import FEED_FORMATS, read_sitemap
 from jird_daemon.extract.sniff import sniff
 from jird_daemon.extract.tree import PageTree
 from jird_daemon.extract.walk import UNWANTED
-from jird_daemon.store.text_pile import Marker, MarkerKind, TextPile, encode_marked, encoded_digest
+from jird_daemon.store.text_pile import Marker, MarkerKind, TextPile, encode_marked, encoded_digest, main_parts
 from jird_daemon.url.directives import parse_x_robots_tag
 from jird_native.page import scan_source, simhash
 
@@ -195,7 +195,7 @@ def _own_text(text: str, markers: list[tuple[int, int, int]]) -> str:
     """What a page says itself: frame and navigation make all pages of a site alike."""
     told_apart = (MarkerKind.MAIN, MarkerKind.NAVIGATION)
     ranges = tuple(Marker(MarkerKind(kind), start, end) for kind, start, end in markers if kind in told_apart)
-    return main_text(TextPile(text, ranges))
+    return "\n".join([text[start:end] for start, end in main_parts(TextPile(text, ranges))])
 
 
 def _prepare(decoded: DecodedText, media_type: str) -> tuple[str, bytes, bool]:
