@@ -59,6 +59,7 @@ def _page(known: "Page") -> str:
             ("redirects to", readable_url(known.redirect_url)),
             ("description", plain(document.description)),
             ("published", moment(known.published_time)),
+            ("changed", moment(document.modified_time)),
             ("headlines", "; ".join(map(plain, known.headings[:5]))),
             ("called", "; ".join(map(plain, known.anchors[:5]))),
             ("first seen", moment(document.first_seen_time)),

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from jird.v1.document_pb2 import Image
+from jird.v1.document_pb2 import Document, Image
 from jird.v1.search_service_pb2 import SearchHit, SearchResponse, Snippet
 from jird_client.text import clean, plain, readable_url
 from jird_web.params import OFFSET_MAX, SearchParams
@@ -41,6 +41,7 @@ class ResultView:
     pieces: list[Piece]
     language: str
     date: str  # ISO 8601 day, empty when not known
+    date_kind: str  # what happened on that day: published, changed or seen
     similar: list["SimilarView"]  # pages that say nearly the same and are folded into it
     is_duplicate: bool  # another page with the same text stands for it
 
@@ -76,16 +77,28 @@ def result_view(hit: SearchHit) -> ResultView:
     """Return a hit for the result list."""
     document = hit.document
     address = address_of(document.url)
+    date, date_kind = _date_of(document)
     return ResultView(
         href=safe_href(document.url),
         title=plain(document.title) or address.host + address.rest,
         address=address,
         pieces=pieces_of(hit.snippet) or _description(document.description),
         language=document.language,
-        date=day_of(document.last_seen_time),
+        date=date,
+        date_kind=date_kind,
         similar=[SimilarView(safe_href(url), address_of(url)) for url in hit.similar_urls],
         is_duplicate=hit.is_duplicate,
     )
+
+
+def _date_of(document: Document) -> tuple[str, str]:
+    """Give the day that says most of a page, and what happened on it."""
+    days = (
+        (day_of(document.published_time), "published"),
+        (day_of(document.modified_time), "changed"),
+        (day_of(document.last_seen_time), "seen"),
+    )
+    return next((each for each in days if each[0]), ("", ""))
 
 
 def image_view(image: Image) -> ImageView:

@@ -181,6 +181,8 @@ def _hit_json(hit: SearchHit) -> dict[str, Any]:
         "is_duplicate": hit.is_duplicate,
         "description": plain(document.description),
         "language": document.language,
+        "published": iso_time(document.published_time) if document.published_time.seconds else None,
+        "modified": iso_time(document.modified_time) if document.modified_time.seconds else None,
         "last_seen": iso_time(document.last_seen_time) if document.last_seen_time.seconds else None,
         "first_seen": iso_time(document.first_seen_time) if document.first_seen_time.seconds else None,
     }

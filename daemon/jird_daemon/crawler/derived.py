@@ -89,6 +89,7 @@ def derive_page(source: Source, document: ParsedDocument, content: Content, code
         robots_headers=source.robots_headers,
         link_headers=source.link_headers,
         given=given,
+        modified_s=document.modified_s,
     )
 
 

@@ -153,8 +153,9 @@ class Importer:
         if item.given.is_gone:
             return
         job = ParseJob(
-            source.url, source.body, source.content_type, source.robots_headers, source.link_headers, self._token
-        )
+            source.url, source.body, source.content_type, source.robots_headers, source.link_headers, self._token,
+            last_modified=source.last_modified,
+        )  # fmt: skip
         try:
             document = await self._parser.parse(job)
         except ParserFailedError as error:

@@ -188,8 +188,9 @@ class Reindexer:
     async def _parse(self, stored: _Stored) -> ParsedDocument | None:
         source = stored.source
         job = ParseJob(
-            source.url, source.body, source.content_type, source.robots_headers, source.link_headers, self._token
-        )
+            source.url, source.body, source.content_type, source.robots_headers, source.link_headers, self._token,
+            last_modified=source.last_modified,
+        )  # fmt: skip
         try:
             return await self._parser.parse(job)
         except ParserFailedError as error:

@@ -158,7 +158,7 @@ class Visitor:
             return Reading(ParsedDocument(ParseKind.UNKNOWN_TYPE, media_type=sniffed.actual, message=message))
         job = ParseJob(
             response.url, response.body, content_type, response.all("x-robots-tag"), response.all("link"),
-            self.agent_of(lease).token, is_sitemap,
+            self.agent_of(lease).token, is_sitemap, validator(response.header("last-modified")),
         )  # fmt: skip
         try:
             return Reading(await self._parser.parse(job))

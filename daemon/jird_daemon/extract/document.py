@@ -18,6 +18,7 @@ class ParseJob(msgspec.Struct, frozen=True, array_like=True):
     link: tuple[str, ...] = ()  # every Link header line
     product_token: str = "jird"  # names that robots directives may be addressed to
     is_sitemap: bool = False  # it was asked for as a sitemap: whatever its type, only locations are read from it
+    last_modified: str = ""  # header as sent
 
 
 class ParseKind(IntEnum):
@@ -75,3 +76,4 @@ class ParsedDocument(msgspec.Struct, frozen=True, array_like=True):
     message: str = ""
     sitemap: Sitemap | None = None  # of the kind SITEMAP
     simhash: int = 0  # of the main text, 64 bits; 0 when it is too short
+    modified_s: float | None = None  # when it was changed, as the page says, else the header; never before published_s

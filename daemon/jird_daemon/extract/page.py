@@ -7,6 +7,7 @@ from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 from jird_daemon.extract import media_type as media
 from jird_daemon.extract.challenge import challenge_product
 from jird_daemon.extract.charset import DecodedText, decode_body
+from jird_daemon.extract.dates import plausible_date
 from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind, Sitemap
 from jird_daemon.extract.elements import ARTICLE_RANGE
 from jird_daemon.extract.feed import read_feed
@@ -15,7 +16,7 @@ from jird_daemon.extract.language import language_of
 from jird_daemon.extract.limits import DOCUMENT_TEXT_CHARS_MAX
 from jird_daemon.extract.links import LinkReader
 from jird_daemon.extract.main_text import main_ranges
-from jird_daemon.extract.metadata import Metadata, plausible_date
+from jird_daemon.extract.metadata import Metadata
 from jird_daemon.extract.native_walk import walk_page
 from jird_daemon.extract.nesting import guard
 from jird_daemon.extract.pdf import PdfError, read_pdf
@@ -110,6 +111,7 @@ def _parse_plain(job: ParseJob, media_type: str, decoded: DecodedText, now_s: fl
         is_nofollow=directives.is_nofollow,
         truncated=truncated,
         simhash=simhash(text),
+        modified_s=plausible_date(job.last_modified, now_s),
     )
 
 
@@ -141,6 +143,7 @@ def _parse_pdf(job: ParseJob, now_s: float) -> ParsedDocument:
         published_s=plausible_date(pdf.created, now_s),
         truncated=tuple(sorted(tree.truncated)),
         simhash=simhash(tree.text),
+        modified_s=plausible_date(job.last_modified, now_s),
     )
 
 
@@ -167,6 +170,7 @@ def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: flo
     pile_bytes = encode_marked(text, markers, stated_language)
     own_text = _own_text(text, markers)
     title = metadata.title()
+    dates = metadata.dates(parser, source, job.last_modified, now_s)
     product = challenge_product(html, title, text)
     return ParsedDocument(
         ParseKind.CHALLENGE if product else ParseKind.DOCUMENT,
@@ -184,10 +188,11 @@ def _parse_html(job: ParseJob, media_type: str, decoded: DecodedText, now_s: flo
         "" if directives.is_nofollow else canonical,
         directives.is_noindex,
         directives.is_nofollow,
-        metadata.published_s(parser, source, now_s),
+        dates.published_s,
         tuple(sorted(tree.truncated)),
         f"challenge page of {product}" if product else "",
         simhash=simhash(own_text),
+        modified_s=dates.modified_s,
     )
 
 

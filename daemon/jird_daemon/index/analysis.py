@@ -34,7 +34,7 @@ class PageText:
         anchors: Different texts of links to it; the store bounds them.
         body: All text, in the page's order.
         language: IANA primary subtag, or empty.
-        date_s: Seconds since 1970 of this version; 0 when unknown.
+        date_s: When the page says it was published, in seconds since 1970; 0 when it does not.
         static_rank: 0 to 65,535.
         flags: Of the index's users.
     """

@@ -133,6 +133,8 @@ def document_message(url: str, page: Page, last: Generation | None) -> document_
         language=page.language,
         last_seen_time=timestamp(last.last_seen_s if last else page.fetch_time_s),
         first_seen_time=timestamp(last.first_seen_s if last else None),
+        published_time=timestamp(page.published_s),
+        modified_time=timestamp(page.modified_s),
     )
 
 

@@ -77,6 +77,7 @@ class FetchedPage:
     robots_headers: tuple[str, ...] = ()
     link_headers: tuple[str, ...] = ()
     given: Given = NOTHING_GIVEN
+    modified_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,7 @@ def store_page(txn: Txn, page: FetchedPage, *, is_derived: bool = False) -> Page
         robots_headers=page.robots_headers,
         link_headers=page.link_headers,
         given=page.given,
+        modified_s=page.modified_s,
     )
     if new.is_indexable and (old is None or _searchable(old) != _searchable(new)):
         new = msgspec.structs.replace(new, anchors=collect_anchors(txn, url_id))

@@ -123,6 +123,7 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     indexiness: int = 0  # below 0 a leaf, above it a list of other pages (U156)
     near_duplicate_of: int = 0  # number of the page whose text is nearly the same; 0: it is the first of its kind
     given: Given = NOTHING_GIVEN
+    modified_s: float | None = None  # when it says that it was changed; never before published_s
 
 
 class Generation(msgspec.Struct, frozen=True, array_like=True):

@@ -23,7 +23,7 @@ from jird_daemon.store.text_pile import TextPile, encode_pile, pile_digest
 from jird_settings import Content
 
 NOW_S = 1_796_000_000.0
-HEADERS = {"content_type": "text/html; charset=utf-8", "etag": '"e"', "last_modified": "Mon"}
+HEADERS = {"content_type": "text/html; charset=utf-8", "etag": '"e"', "last_modified": "Wed, 03 Feb 2021 04:05:06 GMT"}
 
 
 class InProcess:
@@ -57,7 +57,7 @@ def put_fresh(store: Store, *sources: Source) -> None:
     """As a crawl of today does."""
     with store.write() as txn:
         for each in sources:
-            job = ParseJob(each.url, each.body, each.content_type)
+            job = ParseJob(each.url, each.body, each.content_type, last_modified=each.last_modified)
             store_page(txn, derive_page(each, parse_page(job, NOW_S), Content(), ExitCode.FILE_INGESTED, ""))
 
 
@@ -114,6 +114,7 @@ async def test_derived_pages_are_those_of_a_fresh_crawl_of_the_same_bytes(store:
                 assert one is not None
                 assert two is not None
                 assert one[1] == two[1]
+                assert one[1].modified_s == 1_612_325_106.0
                 assert mine.get(LINKS, one[0]) == theirs.get(LINKS, two[0])
                 (generation,) = [g for _, g in mine.scan(GENERATIONS, (one[0], 0), (one[0] + 1, 0))]
                 assert generation.first_seen_s == generation.last_seen_s == each.time_s

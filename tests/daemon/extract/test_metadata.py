@@ -1,4 +1,4 @@
-"""Title, description, headlines, dates (J162, U19)."""
+"""Title, description, headlines, dates (J162, U19, U65)."""
 
 from datetime import UTC, datetime
 
@@ -12,8 +12,9 @@ from jird_daemon.extract.page import parse_page
 NOW_S = 1_796_083_200.0
 
 
-def parse(html: str) -> ParsedDocument:
-    return parse_page(ParseJob("https://example.org/", html.encode(), "text/html; charset=utf-8"), NOW_S)
+def parse(html: str, last_modified: str = "") -> ParsedDocument:
+    body, content_type = html.encode(), "text/html; charset=utf-8"
+    return parse_page(ParseJob("https://example.org/", body, content_type, last_modified=last_modified), NOW_S)
 
 
 @pytest.mark.parametrize(
@@ -81,3 +82,44 @@ def test_headlines_are_in_order_and_bounded() -> None:
 def test_date_of_publication(html: str, expected: datetime | None) -> None:
     found = parse(html).published_s
     assert found == (expected.replace(tzinfo=UTC).timestamp() if expected is not None else None)
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<meta property=article:modified_time content=2020-05-06T07:08:09+02:00>", datetime(2020, 5, 6, 5, 8, 9)),
+        ("<meta property=og:updated_time content=2020-05-06>", datetime(2020, 5, 6)),
+        ("<meta name=DCTERMS.modified content=2020-05-06>", datetime(2020, 5, 6)),
+        ("<meta http-equiv=Last-Modified content='Wed, 06 May 2020 07:08:09 GMT'>", datetime(2020, 5, 6, 7, 8, 9)),
+        ("<time itemprop='dateModified url' datetime=2020-05-06>May</time>", datetime(2020, 5, 6)),
+        (
+            '<script type="application/ld+json">{"dateModified": "2020-05-06", "datePublished":"2019-01-01"}</script>',
+            datetime(2020, 5, 6),
+        ),
+        # What cannot be is passed over: the header is asked next.
+        ("<meta name=lastmod content=9999-12-31>", datetime(2021, 2, 3, 4, 5, 6)),
+        ("<meta name=lastmod content=0001-01-01>", datetime(2021, 2, 3, 4, 5, 6)),
+        ("<meta name=date content=2020-06-01><meta name=lastmod content=2020-05-06>", datetime(2021, 2, 3, 4, 5, 6)),
+        ("<meta name=date content=2022-06-01>", None),
+        ("<p>x", datetime(2021, 2, 3, 4, 5, 6)),
+    ],
+)
+def test_date_of_change_is_that_of_the_page_or_of_its_header_and_never_before_publication(
+    html: str, expected: datetime | None
+) -> None:
+    """U65."""
+    found = parse(html, "Wed, 03 Feb 2021 04:05:06 GMT").modified_s
+    assert found == (expected.replace(tzinfo=UTC).timestamp() if expected is not None else None)
+
+
+@pytest.mark.parametrize(
+    "header", ["Sat, 01 Jan 0001 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", "0", "-1", "today", "x" * 5_000]
+)
+def test_header_that_cannot_be_is_no_date_of_change(header: str) -> None:
+    """U65."""
+    assert parse("<p>x", header).modified_s is None
+
+
+def test_time_of_a_change_is_not_taken_for_the_publication() -> None:
+    document = parse("<time itemprop=dateModified datetime=2020-05-06>May</time>")
+    assert document.published_s is None

@@ -32,6 +32,8 @@ def fetched(url: str, text: str, time_s: float, *links: str) -> FetchedPage:
         language="en",
         etag='"x"',
         images=(Image("https://a.test/i.png", "a picture"),),
+        published_s=START_S - 2_000,
+        modified_s=START_S - 1_000,
         links=tuple(Link(link, "anchor") for link in links),
     )
 
@@ -58,6 +60,8 @@ def test_page_shows_what_is_stored(store: Store) -> None:
     assert list(page.inlinks) == [OTHER]
     assert page.images[0].page_url == HOME
     assert page.etag == '"x"'
+    dates = page.document.published_time, page.document.modified_time
+    assert [each.seconds for each in dates] == [START_S - 2_000, START_S - 1_000]
     assert page.content_bytes == len("second text")
     assert len(page.generations) == 2
     assert page.generations[0].first_seen_time.seconds == START_S + 100

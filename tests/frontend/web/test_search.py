@@ -1,6 +1,7 @@
 """Searches through real HTTP: the API, SearXNG's shape, pages, paging, errors."""
 
 import json
+import re
 import threading
 
 import grpc
@@ -323,3 +324,32 @@ def test_each_of_them_is_shown_on_request_on_every_page(http: httpx.Client, daem
     http.get("/api/search?q=x&duplicates=0")
     assert not daemon.seen[-1].request.show_duplicates
     assert http.get("/api/search?q=x&duplicates=yes").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("dates", "shown"),
+    [
+        ({"published_time": 1_577_880_000, "modified_time": 1_600_000_000}, "published 2020-01-01"),
+        ({"modified_time": 1_600_000_000}, "changed 2020-09-13"),
+        ({}, "seen 20"),
+    ],
+)
+def test_result_says_when_the_page_was_published_else_changed_else_seen(
+    http: httpx.Client, daemon: FakeDaemon, dates: dict[str, int], shown: str
+) -> None:
+    """U65."""
+
+    def dated(number: int) -> SearchHit:
+        hit = make_hit(number)
+        for name, seconds in dates.items():
+            getattr(hit.document, name).FromSeconds(seconds)
+        return hit
+
+    daemon.hit = dated
+    page = re.sub(r"<[^>]*>", "", http.get("/search", params={"q": "x"}).text)
+    assert shown in page
+    first = http.get("/api/search", params={"q": "x"}).json()["results"][0]
+    assert (first["published"] is not None, first["modified"] is not None) == (
+        "published_time" in dates,
+        "modified_time" in dates,
+    )
