@@ -80,6 +80,11 @@ GAUGES: tuple[Reading, ...] = (
     ("jird_crawl_requests", "Page requests of running runs.", lambda s: _runs(s, "request_count")),
     ("jird_crawl_not_modified", "Documents confirmed unchanged.", lambda s: _runs(s, "unchanged_count")),
     ("jird_crawl_sitemaps", "Sitemaps read by running runs.", lambda s: _runs(s, "sitemap_count")),
+    (
+        "jird_crawl_refused_links",
+        "Links that rules and guards against traps kept out of the frontiers of running runs.",
+        lambda s: sum(sum(run.counts.refused_link_counts.values()) for run in s.crawler.runs),
+    ),
     ("jird_crawl_held", "Pages gone, and kept: an outage.", lambda s: _runs(s, "held_count")),
     ("jird_robots_cache_origins", "Robots policies in memory.", lambda s: s.crawler.robots_cache_count),
     ("jird_host_deadlines", "Origins with a deadline in memory.", lambda s: s.crawler.origin_deadline_count),

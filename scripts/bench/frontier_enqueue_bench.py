@@ -1,12 +1,15 @@
-"""URLS discovered in one transaction, new ones first, then ROUNDS times the same again."""
+"""URLS pass a run's rules and are discovered in one transaction, new ones first, then ROUNDS times the same again."""
 
 import sys
 import time
 
+from jird_daemon.crawler.admission import NO_RULES, Admission, make_url_policy
 from jird_daemon.frontier.batch import FrontierBatch, SeenRows
-from jird_daemon.frontier.runs import RunPlan, start_run
+from jird_daemon.frontier.runs import RunPlan, RunScope, start_run
+from jird_daemon.frontier.trail import Trails
 from jird_daemon.store import Store
 from jird_daemon.store.tables import Scope
+from jird_settings import load
 from measure import report
 from stores.filled import latency_figures, scratch_folder, times_us
 from stores.parameters import Number, read_parameters
@@ -20,6 +23,8 @@ def main() -> int:
     given = read_parameters(__doc__, URLS=Number(50_000, "discovered"), ROUNDS=Number(10, "repetitions"))
     count = given["URLS"]
     urls = [f"https://host{number % HOSTS}.test/page/{number}" for number in range(count)]
+    settings = load(None, {})
+    rules = Admission(make_url_policy(settings), settings.crawl).make(RunScope.open(), NO_RULES, 3)
     with scratch_folder() as folder:
         store, seen = Store.open(folder), SeenRows()
         with store.write() as txn:
@@ -28,7 +33,9 @@ def main() -> int:
         def enqueue() -> int:
             with store.write() as txn:
                 batch = FrontierBatch(txn, seen, NOW_S)
-                added = batch.discover(run_id, urls, 1)
+                newcomers = rules.newcomers(Trails(txn, run_id), "https://host0.test", 1)
+                found = rules.select("https://host0.test", urls, 1)
+                added = batch.discover(run_id, found.urls, 1, admit=newcomers.admit)
                 batch.flush()
             batch.committed()
             return added

@@ -229,6 +229,32 @@ class Crawl:
         ids="Y20",
         env="JIRD_CRAWL_MIN_AVAILABLE_BYTES",
     )
+    max_path_parts: int = setting(
+        Integer(0, 4_096), 24, "Most parts of the path of a link that is followed; 0 for any number.", ids="F41",
+    )  # fmt: skip
+    max_path_repeats: int = setting(
+        Integer(0, 1_000), 3,
+        "How often a part of a path, or a group of parts, may come in a row in a link that is followed; "
+        "likewise a parameter with its value; 0 for any number.", ids="F41",
+    )  # fmt: skip
+    max_parameter_sets: int = setting(
+        Integer(0, 1_000_000), 100,
+        "Most different sets of parameter names with which a run follows links to one path; 0 for any number.",
+        ids="F43",
+    )  # fmt: skip
+    max_parameter_combinations: int = setting(
+        Integer(0, 10_000_000), 500,
+        "Most links to one path that only combine known values of the same parameters; a run follows ten for each new "
+        "value, if that is more; 0 for any number.", ids="F43",
+    )  # fmt: skip
+    max_calendar_pages: int = setting(
+        Integer(0, 10_000_000), 500,
+        "Most links that a run follows which differ in a date alone, days and months apart; 0 for any number.",
+    )  # fmt: skip
+    max_domain_hosts: int = setting(
+        Integer(0, 10_000_000), 1_000,
+        "Most origins below one registered domain of which a run follows links; 0 for any number.",
+    )  # fmt: skip
     skip_url_patterns: tuple[str, ...] = setting(
         SKIP_PATTERNS,
         (),

@@ -5,7 +5,8 @@ is found, where that keeps what nobody wants out of the frontier, or when it is 
 in the crawl log (U143); every rule is applied again at its turn, because configuration, policies and robots.txt may
 have changed in between (S36).
 
-Further rules, such as guards against traps, are added to `RunAdmission.rules`; nothing else has to know of them.
+Guards against traps (traps.py) are rules like others, but at discovery they are asked only about URLs that are about to
+enter the frontier (`RunAdmission.newcomers`): the hundreds of links that every page repeats cost nothing.
 """
 
 import re
@@ -15,8 +16,10 @@ from functools import lru_cache
 from urllib.parse import unquote_plus
 
 from jird_daemon.control import CrawlPolicy, CrawlRules
+from jird_daemon.crawler.traps import TrapGuards, check_session, may_have_date, may_have_session
 from jird_daemon.errors import InvalidArgumentError, InvalidUrlError
 from jird_daemon.frontier.runs import RunScope
+from jird_daemon.frontier.trail import Trail, Trails
 from jird_daemon.outcome import ExitCode
 from jird_daemon.store.tables import Row, RowKind, Run
 from jird_daemon.url.canonical import URL_CHARS_MAX, UrlParts, canonicalize, origin_of, split
@@ -52,6 +55,7 @@ class Question:
         robots: None while robots.txt is not known.
         due_s: When it is to be crawled again; None: at any time.
         now_s: The time.
+        trail: What the run let in before; None where the URL is in the run, or a redirect or a canonical link names it.
     """
 
     url: str
@@ -62,6 +66,7 @@ class Question:
     robots: Robots | None = None
     due_s: float | None = None
     now_s: float = 0.0
+    trail: Trail | None = None
 
 
 def _always(_: str) -> bool:
@@ -78,8 +83,9 @@ class Rule:
         of_origin: Depends on the origin and the place where it is named alone.
         at_discovery: What it refuses does not enter the frontier.
         exit_code: Of what is refused in its turn.
-        concerns: A cheap look at a URL: where it says False, the rule has nothing against it. A page has hundreds of
+        concerns: A cheap look at a URL: where it finds nothing, the rule has nothing against it. A page has hundreds of
             links, and few need a closer look.
+        of_newcomers: Asked at discovery only about URLs that the run does not know yet, with the run's trail.
     """
 
     name: str
@@ -87,7 +93,8 @@ class Rule:
     of_origin: bool = False
     at_discovery: bool = False
     exit_code: ExitCode = ExitCode.BLOCKED_URL_BY_LOCAL_POLICY
-    concerns: Callable[[str], bool] = _always
+    concerns: Callable[[str], object] = _always
+    of_newcomers: bool = False
 
 
 @dataclass(slots=True)
@@ -105,6 +112,7 @@ class Admission:
         """Take the safety rules and the operator's wishes."""
         self._crawl = crawl
         self._skip = _any_of(crawl.skip_url_patterns)
+        self._traps = TrapGuards.of(crawl)
         self._origin_refusal = lru_cache(maxsize=ORIGINS_REMEMBERED)(lambda origin: policy.check(origin + "/"))
         self._runs: dict[int, RunAdmission] = {}
         self._named = self.make(RunScope.open(), NO_RULES, None)
@@ -128,6 +136,7 @@ class Admission:
                     at_discovery=True,
                     concerns=_has_query,
                 ),
+                *_trap_rules(self._traps),
                 Rule("skip_url_patterns", _skip_rule(self._skip, "crawl.skip_url_patterns")),
                 Rule(
                     "run_skip_patterns", _skip_rule(_any_of(rules.skip_url_patterns), "the crawl's skip_url_patterns")
@@ -172,8 +181,10 @@ class RunAdmission:
     def __init__(self, rules: tuple[Rule, ...]) -> None:
         """Take the rules, the first that decides first."""
         self.rules = rules
-        self._origin_rules = [rule for rule in rules if rule.of_origin and rule.at_discovery]
-        self._url_rules = [rule for rule in rules if not rule.of_origin and rule.at_discovery]
+        self._origin_rules = [rule for rule in rules if rule.of_origin and rule.at_discovery and not rule.of_newcomers]
+        at_discovery = [rule for rule in rules if rule.at_discovery and not rule.of_origin and not rule.of_newcomers]
+        self._url_rules = [(rule, rule.concerns) for rule in at_discovery]
+        self._newcomer_rules = [rule for rule in rules if rule.of_newcomers]
 
     def refuse(self, asked: Question) -> tuple[Rule, Refusal] | None:
         """The first rule that refuses a URL, and why; None when it may be asked for."""
@@ -203,8 +214,8 @@ class RunAdmission:
                 verdicts[origin] = _first(self._origin_rules, Question(url, origin, from_origin, depth))
             refusing = verdicts[origin]
             if refusing is None:
-                for rule in self._url_rules:
-                    if rule.concerns(url) and rule.check(Question(url, origin, from_origin, depth)) is not None:
+                for rule, concerns in self._url_rules:
+                    if concerns(url) and rule.check(Question(url, origin, from_origin, depth)) is not None:
                         refusing = rule
                         break
             if refusing is None:
@@ -212,6 +223,51 @@ class RunAdmission:
             else:
                 found.refused[refusing.name] = found.refused.get(refusing.name, 0) + 1
         return found
+
+    def newcomers(self, trails: Trails, from_origin: str, depth: int) -> "Newcomers":
+        """What decides on each URL of a page that the run does not know yet; belongs to one transaction."""
+        return Newcomers(self._newcomer_rules, trails, from_origin, depth)
+
+
+class Newcomers:
+    """Lets URLs in, one after the other, as FrontierBatch.discover asks.
+
+    Attributes:
+        refused: How many each rule kept out, by its name.
+        examples: The first URL that each rule kept out, by its name.
+    """
+
+    def __init__(self, rules: list[Rule], trails: Trails, from_origin: str, depth: int) -> None:
+        self._url_rules = [(rule, rule.concerns) for rule in rules if not rule.of_origin]
+        self._origin_rules = [rule for rule in rules if rule.of_origin]
+        self._trails = trails
+        self._from_origin = from_origin
+        self._depth = depth
+        self._origins: dict[str, Rule | None] = {}  # met on this page, and what is against them
+        self.refused: dict[str, int] = {}
+        self.examples: dict[str, str] = {}
+
+    def admit(self, url: str) -> bool:
+        """Whether a URL may enter; it is counted if so."""
+        origin = origin_of(url)
+        rules = [rule for rule, concerns in self._url_rules if concerns(url)]
+        refusing = self._decide(url, origin, rules) if rules else None
+        if refusing is None:
+            if origin not in self._origins:
+                self._origins[origin] = self._decide(url, origin, self._origin_rules)
+            refusing = self._origins[origin]
+            if refusing is None:
+                return True
+        self.refused[refusing.name] = self.refused.get(refusing.name, 0) + 1
+        self.examples.setdefault(refusing.name, url)
+        return False
+
+    def _decide(self, url: str, origin: str, rules: list[Rule]) -> Rule | None:
+        trail = self._trails.trail()
+        refusing = _first(rules, Question(url, origin, self._from_origin, self._depth, trail=trail))
+        if refusing is None:
+            self._trails.keep(trail)
+        return refusing
 
 
 def _first(rules: list[Rule], asked: Question) -> Rule | None:
@@ -244,6 +300,33 @@ def due_s(run: Run, fetch_time_s: float | None) -> float | None:
 
 
 # -- the rules ----------------------------------------------------------------------------------------------------
+
+
+def _trap_rules(guards: TrapGuards) -> tuple[Rule, ...]:
+    def stateless(name: str, check: Callable[[str], Refusal | None], concerns: Callable[[str], object]) -> Rule:
+        # What a person names is asked for anyway.
+        def ask(asked: Question) -> Refusal | None:
+            return None if asked.is_named else check(asked.url)
+
+        return Rule(name, ask, at_discovery=True, concerns=concerns, of_newcomers=True)
+
+    def counted(name: str, check: Callable[[str, Trail], Refusal | None], concerns: Callable[[str], object]) -> Rule:
+        def ask(asked: Question) -> Refusal | None:
+            return None if asked.trail is None else check(asked.url, asked.trail)
+
+        return Rule(name, ask, at_discovery=True, concerns=concerns, of_newcomers=True)
+
+    def ask_hosts(asked: Question) -> Refusal | None:
+        return None if asked.trail is None else guards.hosts.check(asked.origin, asked.trail)
+
+    return (
+        stateless("repeated_parts", guards.path.repeated, guards.path.concerns),
+        stateless("path_parts", guards.path.too_long, guards.path.concerns),
+        counted("session_ids", check_session, may_have_session),
+        counted("parameters", guards.parameters.check, _has_query),
+        counted("calendar", guards.calendar.check, may_have_date),
+        Rule("domain_hosts", ask_hosts, of_origin=True, at_discovery=True, of_newcomers=True),
+    )
 
 
 def _is_long(url: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from jird_daemon.crawler.admission import Admission, Question
 from jird_daemon.crawler.crawl_log import CrawlLog, validator
 from jird_daemon.crawler.derived import MEDIA_TYPE, NOINDEX, Source, derive_page
+from jird_daemon.crawler.discovery import discover_found
 from jird_daemon.crawler.outage import is_held, note_alive
 from jird_daemon.crawler.response import Response
 from jird_daemon.crawler.sitemap_recorder import SitemapRecorder, describe
@@ -267,7 +268,7 @@ class Recorder:
         found = self._admission.of(target.run_id).select(target.origin, urls, target.row.depth + 1)
         batch.count_refused(target.run_id, found.refused)
         if target.row.depth < target.max_depth:
-            batch.discover(target.run_id, found.urls, target.row.depth + 1)
+            discover_found(batch, self._admission, target, found.urls, target.row.depth + 1)
         else:
             beyond = sum(not batch.has_row(target.run_id, url) for url in dict.fromkeys(found.urls))
             batch.count(target.run_id, "beyond_depth", beyond)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from jird_daemon.crawler.admission import Admission
 from jird_daemon.crawler.commits import Committer
+from jird_daemon.crawler.discovery import discover_found
 from jird_daemon.crawler.robots_cache import OriginRobots, RobotsCache
 from jird_daemon.crawler.visit import Target, Visit
 from jird_daemon.errors import InvalidUrlError
@@ -113,7 +114,7 @@ class SitemapStep:
         def record(batch: FrontierBatch) -> None:
             batch.count_refused(target.run_id, found.refused)
             if depth <= target.max_depth:
-                batch.discover(target.run_id, found.urls, depth)
+                discover_found(batch, self._admission, target, found.urls, depth)
             else:
                 beyond = sum(not batch.has_row(target.run_id, url) for url in found.urls)
                 batch.count(target.run_id, "beyond_depth", beyond)

@@ -5,7 +5,7 @@ and puts it once, in `flush`; a batch whose transaction fails is thrown away wit
 from what was committed. What the crawl loop must know afterwards is in BatchEffects.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -160,6 +160,11 @@ class FrontierBatch:
         for name, count in refused.items():
             counts[name] = counts.get(name, 0) + count
 
+    def refused_so_far(self, run_id: int) -> frozenset[str]:
+        """Names of the rules that have kept links of a run out of the frontier, this batch included."""
+        delta = self._run(run_id)
+        return frozenset(delta.run.counts.refused) | frozenset(delta.refused)
+
     def add_active(self, run_id: int, seconds: float) -> None:
         """Add to the time that a run was running."""
         self._run(run_id).active_s += seconds
@@ -178,6 +183,7 @@ class FrontierBatch:
         lane: Lane = Lane.ORDINARY,
         redirects: int = 0,
         kind: RowKind = RowKind.PAGE,
+        admit: Callable[[str], bool] | None = None,
     ) -> int:
         """Queue URLs that the run has not seen yet, up to its ceiling; what is above is counted as dropped (J128-J131).
 
@@ -188,6 +194,7 @@ class FrontierBatch:
             lane: Which lane they wait in.
             redirects: Hops in a row that led here.
             kind: What they are asked for as.
+            admit: Asked about each that is new and has room; None lets all in.
 
         Returns:
             How many are new.
@@ -202,6 +209,8 @@ class FrontierBatch:
                 continue
             if added >= room:
                 dropped += 1
+                continue
+            if admit is not None and not admit(url):
                 continue
             place = sequence_of(depth, url_id)
             self._add_row(

@@ -19,6 +19,7 @@ from jird_daemon.crawler.admission import (
 from jird_daemon.crawler.robots_cache import holds
 from jird_daemon.errors import InvalidUrlError, NotFoundError
 from jird_daemon.frontier.runs import RunScope, is_scheduled, next_round_ms, running_runs
+from jird_daemon.frontier.trail import Trails
 from jird_daemon.outcome import ExitCode
 from jird_daemon.store.tables import (
     ORIGIN_IDS,
@@ -140,7 +141,8 @@ class Explainer:
             asked = question_of_row(url, origin, row, robots, due, self._now_s)
         else:
             is_named = run is None or url in run.seeds
-            asked = Question(url, origin, origin, 0 if is_named else None, is_named, robots, due, self._now_s)
+            trail = None if is_named else Trails(txn, run_id).trail()
+            asked = Question(url, origin, origin, 0 if is_named else None, is_named, robots, due, self._now_s, trail)
         for rule, refusal in admission.explain(asked):
             if rule.name == "robots":
                 yield self._by_robots(stored, refusal.message if refusal else "")

@@ -26,6 +26,7 @@ reordered or given another meaning without raising SCHEMA_VERSION. Times: `*_s` 
 | waiting | run_id u64, not before ms u64, url_id u64 | nothing | due retries |
 | run_rules | run_id u64 | CrawlRules (control.py) | - |
 | recrawls | run_id u64, due ms u64, url_id u64 | nothing | rows of a run that are to be crawled again |
+| trails | run_id u64, BLAKE2b-16 of a shape of URLs (crawler/traps.py) | how many it let in | - |
 | run_origins | run_id u64, origin_id u32 | RunOrigin | origins with work |
 | origin_states | origin_id u32 | OriginState | - |
 | robots | origin_id u32 | Robots | - |
@@ -413,6 +414,7 @@ QUEUE: Table[tuple[int, int, int, int], int] = _table("queue", _ints("QIBQ"), in
 WAITING: Table[tuple[int, int, int], None] = _table("waiting", _ints("QQQ"), None)
 RUN_RULES: Table[int, CrawlRules] = _table("run_rules", _ints("Q"), CrawlRules)
 RECRAWLS: Table[tuple[int, int, int], None] = _table("recrawls", _ints("QQQ"), None)
+TRAILS: Table[tuple[int, bytes], int] = _table("trails", _number_and_bytes("Q", 16), int)
 RUN_ORIGINS: Table[tuple[int, int], RunOrigin] = _table("run_origins", _ints("QI"), RunOrigin)
 ORIGIN_STATES: Table[int, OriginState] = _table("origin_states", _ints("I"), OriginState)
 ORIGIN_DOCUMENTS: Table[int, int] = _table("origin_documents", _ints("I"), int)
@@ -427,5 +429,5 @@ VOLUMES: Table[int, Volume] = _table("volumes", _ints("I"), Volume)
 ALL_TABLES: tuple[Table[Any, Any], ...] = (
     META, ORIGINS, ORIGIN_IDS, URLS, URL_IDS, PAGES, GENERATIONS, PAST_GENERATIONS, SAME_TEXT, SIMHASHES, LINKS,
     INLINKS, INDEX_CHANGES, RUNS, ROWS, QUEUE, WAITING, RUN_RULES, RECRAWLS, RUN_ORIGINS, ORIGIN_STATES,
-    ORIGIN_DOCUMENTS, ORIGIN_HEALTH, ROBOTS, CRAWL_LOG, CRAWL_LOG_BY_URL, CRAWL_LOG_BY_ORIGIN, BLOBS, VOLUMES,
+    ORIGIN_DOCUMENTS, ORIGIN_HEALTH, TRAILS, ROBOTS, CRAWL_LOG, CRAWL_LOG_BY_URL, CRAWL_LOG_BY_ORIGIN, BLOBS, VOLUMES,
 )  # fmt: skip
