@@ -9,22 +9,50 @@
 #define KEY_BITS (QIX_PLACE_BITS + 1u)
 #define KEY_MASK ((1u << KEY_BITS) - 1u)
 
-/* The end of the candidates from live[from] on for whose places there is room, as far as frequencies tell: they are not
- * below the number of positions, as each counts at least once. */
-static uint32_t end_of_room(const qix_and *a, const qix_and_unit *unit, uint32_t from)
+/* Put the words' lists in order, those with the fewest places first; gives the end of the candidates from live[from] on
+ * for whose places there is room, as far as frequencies tell: they are not below the number of positions, as each counts
+ * at least once. */
+static uint32_t order_words(const qix_and *a, const qix_and_unit *unit, uint32_t from,
+                            uint16_t ret_order[QIX_PHRASE_TERMS_MAX])
 {
-    uint32_t to = a->live_count;
-    for (uint32_t i = unit->first; i < unit->first + unit->count; i++) {
-        uint32_t room = QIX_AND_PLACES_MAX;
-        for (uint32_t at = from; at < to; at++) {
-            uint32_t tf = a->lists[i].tfs[a->live[at]];
+    uint32_t rooms[QIX_PHRASE_TERMS_MAX], to = a->live_count;
+    for (uint32_t i = 0; i < unit->count; i++) {
+        uint32_t room = QIX_AND_PLACES_MAX, at = i;
+        const uint32_t *tfs = a->lists[unit->first + i].tfs;
+        for (uint32_t j = from; j < to; j++) {
+            uint32_t tf = tfs[a->live[j]];
             if (tf > room)
-                to = at;
+                to = j;
             else
                 room -= tf;
         }
+        for (; at > 0 && rooms[at - 1] < room; at--) {
+            ret_order[at] = ret_order[at - 1];
+            rooms[at] = rooms[at - 1];
+        }
+        ret_order[at] = (uint16_t)(unit->first + i);
+        rooms[at] = room;
     }
     return to;
+}
+
+/* The keys of a word that is there too often for one vector of 128: as far as the places of `base` reach, from the first
+ * to the last. The word may be in the phrase at another offset too, so its keys reach some further. */
+static uint32_t write_long(qix_and *a, const qix_and_unit *unit, qix_and_list *list, uint32_t slot,
+                           const qix_and_keys *base, uint32_t *ret_keys)
+{
+    uint32_t width = unit->high_offset - unit->low_offset, count = 0;
+    uint32_t added = slot << KEY_BITS | (unit->high_offset - list->offset);
+    uint32_t first = base ? base->keys[base->starts[slot]] : 0;
+    uint32_t last = base ? base->keys[base->ends[slot] - 1] + width : UINT32_MAX;
+    qix_place_walk walk = qix_places_walk(&list->places, list->at[slot]);
+    for (uint32_t n; (n = qix_places_next(&a->s->run, &list->places, &walk, added, ret_keys + count)) > 0;) {
+        uint32_t reached = ret_keys[count + n - 1];
+        count += reached + width >= first ? n : 0;
+        if (reached >= last)
+            break;
+    }
+    return count;
 }
 
 /* Write the keys of a word for the candidates live[from..*to]; *to falls to what there is room for. With `base`,
@@ -49,9 +77,7 @@ static bool write_keys(qix_and *a, const qix_and_unit *unit, qix_and_list *list,
         if (qix_places_at_hand(places, at, first, ret->keys + count)) {
             count += size;
         } else {
-            qix_place_walk walk = qix_places_walk(places, at);
-            for (uint32_t n; (n = qix_places_next(&a->s->run, places, &walk, first, ret->keys + count)) > 0;)
-                count += n;
+            count += write_long(a, unit, list, slot, base, ret->keys + count);
         }
         ret->ends[slot] = count;
     }
@@ -74,24 +100,6 @@ static bool weigh_keys(qix_and *a, qix_and_unit *unit, const qix_and_keys *base)
         unit->tfs[slot] = qix_add_tf(unit->tfs[slot], counts ? weights[field] : 0);
     }
     return true;
-}
-
-/* The words' lists, those with the fewest places in the candidates first. */
-static void order_words(const qix_and *a, const qix_and_unit *unit, uint32_t from, uint32_t to,
-                        uint16_t ret_order[QIX_PHRASE_TERMS_MAX])
-{
-    uint32_t places[QIX_PHRASE_TERMS_MAX];
-    for (uint32_t i = 0; i < unit->count; i++) {
-        uint32_t list = unit->first + i, at = i, sum = 0;
-        for (uint32_t j = from; j < to; j++)
-            sum += a->lists[list].tfs[a->live[j]];
-        for (; at > 0 && places[at - 1] > sum; at--) {
-            ret_order[at] = ret_order[at - 1];
-            places[at] = places[at - 1];
-        }
-        ret_order[at] = (uint16_t)list;
-        places[at] = sum;
-    }
 }
 
 /* Say anew where each candidate's keys are, after some were dropped. */
@@ -130,10 +138,9 @@ static void shift_keys(const qix_and_keys *keys, uint32_t difference, qix_and_ke
 /* Count a unit in the candidates live[from..]; gives the end of those that there was room for, or `from`. */
 static uint32_t count_some(qix_and *a, qix_and_unit *unit, uint32_t from)
 {
-    uint32_t to = end_of_room(a, unit, from);
     uint16_t order[QIX_PHRASE_TERMS_MAX];
+    uint32_t to = order_words(a, unit, from, order);
     qix_and_keys *base = &a->keys[0], *other = &a->keys[1], *written = base;
-    order_words(a, unit, from, to, order);
     if (to == from || !write_keys(a, unit, &a->lists[order[0]], from, &to, NULL, base))
         return from;
     for (uint32_t i = 1; i < unit->count; i++) {
@@ -145,7 +152,8 @@ static uint32_t count_some(qix_and *a, qix_and_unit *unit, uint32_t from)
         written = other;
         drop_keys(a, base, from, to);
         base->count = qix_kernels()->intersect(base->keys, base->count, other->keys, other->count);
-        find_candidates(a, base, from, to);
+        if (i + 1 < unit->count)
+            find_candidates(a, base, from, to);
     }
     for (uint32_t i = from; i < to; i++)
         unit->tfs[a->live[i]] = 0;

@@ -148,6 +148,30 @@ def test_phrase_of_words_that_are_thousands_of_times_in_a_document(tmp_path: Pat
             assert (result.page_ids, result.scores) == oracle.search(query, 50)[:2], words
 
 
+def test_phrase_around_a_rare_word_among_hundreds_of_another(tmp_path: Path) -> None:
+    """J27: the frequent word's places are read from the rare one's first to its last, however far apart they may be."""
+    random = Random(3)
+    texts = []
+    for n in range(300):
+        words = ["a" if random.random() < 0.97 else "c" for _ in range(3 * n + 1)]
+        for at in random.sample(range(len(words)), min(len(words), random.randrange(1, 4))):
+            words[at] = "x"
+        texts.append(" ".join(words))
+    documents = [
+        OracleDocument(page, [(4, at, term, True) for at, term in enumerate(text.split())])
+        for page, text in enumerate(texts, start=1)
+    ]
+    oracle = Oracle(documents, FIELD_WEIGHTS)
+    gaps = [[("a", 0), ("x", 200)], [("x", 0), ("a", 200)], [("a", 0), ("x", 130), ("a", 260)]]
+    rows = [list(zip(words.split(), range(9), strict=False)) for words in ("x a a", "a x a", "a a x", "a a", "x x")]
+    with long_documents(tmp_path / "rare.qix", texts) as segment:
+        snapshot = Snapshot([(segment, None)])
+        for query in (Phrase(tuple(words)) for words in gaps + rows):
+            result = snapshot.search(query, 100)
+            assert (result.page_ids, result.scores) == oracle.search(query, 100)[:2], query
+            assert result.page_ids or query.terms[-1] == ("x", 1), query
+
+
 def test_blocks_that_cannot_win_are_not_decoded(tmp_path: Path) -> None:
     """J26, J28: the ten best of two common words lie in one block; the count then says that it is a lower bound."""
     texts = ["a b " * (20 if 4000 <= n < 4010 else 1) + "pad " * (1 if 4000 <= n < 4010 else 90) for n in range(6000)]
