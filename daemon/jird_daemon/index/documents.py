@@ -8,7 +8,7 @@ from jird_daemon.errors import CorruptBlobError
 from jird_daemon.index.analysis import PageText, analyze_page
 from jird_daemon.log import get_logger
 from jird_daemon.store import Store, Txn
-from jird_daemon.store.tables import PAGES, URLS, Page
+from jird_daemon.store.tables import PAGES, URLS, Image, Page
 from jird_daemon.store.text_pile import decode_pile
 from jird_native import DocumentInput
 
@@ -17,6 +17,9 @@ log = get_logger("index")
 _RANK_ZERO = 1 << 15
 # Bits of the flags column.
 FLAG_DUPLICATE = 1  # another page with the same text stands for it
+
+# Of all pictures of a page, behind its text: enough for 100 captions of eight words.
+IMAGE_WORDS_CHARS_MAX = 6_000
 
 # Pages read in one snapshot: some tens of milliseconds, so that LMDB can use freed pages again soon (F95).
 _PAGES_A_SNAPSHOT = 64
@@ -43,6 +46,7 @@ def read_document(store: Store, txn: Txn, page_id: int, page: Page, max_chars: i
             body = decode_pile(store.get_blob(page.text_digest)).text[:max_chars]
         except (CorruptBlobError, msgspec.DecodeError) as error:
             log.error("index.text_damaged", url=url.url, reason=str(error), action="indexed without its text")
+    words = image_words(page.images)
     return analyze_page(
         PageText(
             page_id=page_id,
@@ -51,13 +55,18 @@ def read_document(store: Store, txn: Txn, page_id: int, page: Page, max_chars: i
             title=page.title,
             headings=page.headings,
             anchors=page.anchors,
-            body=body,
+            body=f"{body}\n{words}" if words else body,
             language=page.language,
             date_s=int(page.published_s or 0),
             static_rank=static_rank(page.indexiness),
             flags=FLAG_DUPLICATE if page.is_duplicate else 0,
         )
     )
+
+
+def image_words(images: Sequence[Image]) -> str:
+    """What is written to the pictures of a page, for those who do not see them: each text once, in its own line."""
+    return "\n".join(dict.fromkeys(image.alt for image in images if image.alt))[:IMAGE_WORDS_CHARS_MAX]
 
 
 def static_rank(indexiness: int) -> int:

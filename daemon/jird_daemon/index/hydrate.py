@@ -7,7 +7,7 @@ import msgspec
 
 from jird_daemon.errors import CorruptBlobError
 from jird_daemon.index.query_words import QueryTerm
-from jird_daemon.index.snippet import Snippet, make_snippet
+from jird_daemon.index.snippet import Snippet, count_words, make_snippet
 from jird_daemon.log import get_logger
 from jird_daemon.store import Store, Txn
 from jird_daemon.store.generations import last_generation
@@ -126,13 +126,16 @@ def _read_pile(store: Store, url: str, page: Page) -> TextPile:
 
 
 def collect_images(
-    txn: Txn, page_ids: Iterable[int], *, limit: int, offset: int, images_per_page: int
+    txn: Txn, page_ids: Iterable[int], terms: Sequence[QueryTerm], *, limit: int, offset: int, images_per_page: int
 ) -> tuple[list[ImageHit], bool]:
-    """Pictures of pages in rank order, each address once; whether there are more after `limit` of them."""
+    """Pictures of pages in rank order, each address once; whether there are more after `limit` of them.
+
+    Of one page, those come first whose own words have most of the query's.
+    """
     seen: set[str] = set()
     images: list[ImageHit] = []
     for _, url, page in found_pages(txn, page_ids):
-        for image in page.images[:images_per_page]:
+        for image in _best_images(page.images, terms)[:images_per_page]:
             if image.url in seen:
                 continue
             seen.add(image.url)
@@ -141,3 +144,8 @@ def collect_images(
             if len(seen) > offset:
                 images.append(ImageHit(image, url, page.title))
     return images, False
+
+
+def _best_images(images: tuple[Image, ...], terms: Sequence[QueryTerm]) -> list[Image]:
+    counts = count_words([image.alt for image in images], terms)
+    return [image for _, image in sorted(zip(counts, images, strict=True), key=lambda each: -each[0])]

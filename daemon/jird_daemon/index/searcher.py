@@ -177,10 +177,11 @@ class Searcher:
 
     def search_images(self, text: str, limit: int, offset: int) -> ImagePage:
         """One page of the pictures of pages that match, in the order of their ranks. Errors as `search`."""
-        _, result = self._rank(parse_query(text), _IMAGE_PAGES_MAX)
+        parsed = parse_query(text)
+        _, result = self._rank(parsed, _IMAGE_PAGES_MAX)
         with self._store.read() as txn:
             images, has_more = collect_images(
-                txn, result.page_ids, limit=limit, offset=offset, images_per_page=self._images_per_page
+                txn, result.page_ids, parsed.terms, limit=limit, offset=offset, images_per_page=self._images_per_page
             )
         return ImagePage(images, has_more)
 

@@ -96,6 +96,12 @@ def make_snippet(
     return _finish(text, max(bounds[0], _window_start(text, best, size)), size, wanted, bounds)
 
 
+def count_words(texts: Sequence[str], terms: Sequence[QueryTerm]) -> list[int]:
+    """Count for each text how many different words of a query it has; the first SNIPPET_TERMS_MAX count."""
+    wanted = _list_wanted(terms[:SNIPPET_TERMS_MAX])
+    return [len({place.wanted.word for place in _find_matches(text, wanted)}) if text else 0 for text in texts]
+
+
 def _list_wanted(terms: Sequence[QueryTerm]) -> dict[str, _Wanted]:
     wanted: dict[str, _Wanted] = {}
     for word, term in enumerate(terms):

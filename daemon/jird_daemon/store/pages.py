@@ -297,7 +297,7 @@ def _searchable(page: Page) -> tuple[object, ...] | None:
         return None
     return (
         page.title, page.headings, page.language, page.text_digest, page.published_s, page.is_duplicate,
-        page.indexiness,
+        page.indexiness, [image.alt for image in page.images],
     )  # fmt: skip
 
 

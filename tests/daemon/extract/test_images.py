@@ -41,6 +41,7 @@ def test_page_on_a_private_host_may_show_its_own_pictures() -> None:
 
 
 def test_pictures_keep_their_words() -> None:
+    """S28: addresses and words, nothing else."""
     assert images(
         "<img src=a alt=' the\n cat '><img src=b title=dog><img src=a alt=other><img src=c><img src=c alt=d>"
     ) == (

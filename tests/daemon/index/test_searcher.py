@@ -10,6 +10,7 @@ import pytest
 
 from jird_daemon.control import SegmentRef, View
 from jird_daemon.errors import InvalidQueryError, NotReadyError
+from jird_daemon.index.documents import IMAGE_WORDS_CHARS_MAX, image_words
 from jird_daemon.index.searcher import Searcher
 from jird_daemon.store import Store
 from jird_daemon.store.garbage import collect_garbage
@@ -110,7 +111,7 @@ def test_pictures_come_in_the_order_of_their_pages_each_once_and_some_of_each(tm
     with IndexedStore(tmp_path) as index:
         index.put(
             make_page(page_url(1), "apples", images=(many[1], Image("https://example.org/x.png"))),
-            make_page(page_url(2), "apples apples apples", images=many, title="Many"),
+            make_page(page_url(2), "apples apples apples", images=many, title="Apples"),
             make_page(page_url(3), "pears", images=(Image("https://example.org/pear.png"),)),
         )
         first = index.searcher.search_images("apples", 15, 0)
@@ -120,7 +121,27 @@ def test_pictures_come_in_the_order_of_their_pages_each_once_and_some_of_each(tm
             "https://example.org/x.png",
         ]
         assert (first.has_more, rest.has_more) == (True, False)
-        assert (first.images[0].page_url, first.images[0].page_title) == (page_url(2), "Many")
+        assert (first.images[0].page_url, first.images[0].page_title) == (page_url(2), "Apples")
+
+
+def test_picture_is_found_by_its_own_words_and_before_others_of_its_page(tmp_path: Path) -> None:
+    """S30, S31: words that only a picture has lead to its page, in both searches; the bound leaves the best."""
+    plain = tuple(Image(f"https://example.org/{number}.png", "logo") for number in range(30))
+    gerbil = Image("https://example.org/z.png", "A gerbil asleep")
+    with IndexedStore(tmp_path) as index:
+        index.put(make_page(page_url(1), "Of small animals", images=(*plain, gerbil)))
+        found = index.searcher.search_images("gerbils asleep", 40, 0)
+        assert [hit.image.url for hit in found.images] == [gerbil.url, *(image.url for image in plain[:19])]
+        assert [hit.url for hit in index.searcher.search("gerbil", 10, 0).hits] == [page_url(1)]
+        index.put(make_page(page_url(1), "Of small animals", images=plain))
+        assert index.searcher.search_images("gerbil", 40, 0).images == []
+
+
+def test_words_of_pictures_count_once_and_up_to_a_limit() -> None:
+    images = [Image(f"https://example.org/{number}.png", f"caption {number // 2}") for number in range(4_000)]
+    words = image_words([Image("https://example.org/x"), *images])
+    assert words.startswith("caption 0\ncaption 1\ncaption 2\n")
+    assert len(words) == IMAGE_WORDS_CHARS_MAX
 
 
 def test_suggestions_come_from_all_segments_most_frequent_first(tmp_path: Path) -> None:
