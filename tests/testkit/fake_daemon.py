@@ -16,6 +16,8 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from jird.v1 import (
+    archive_service_pb2,
+    archive_service_pb2_grpc,
     crawl_service_pb2,
     crawl_service_pb2_grpc,
     index_service_pb2,
@@ -89,6 +91,7 @@ class FakeDaemon:
             crawl_service_pb2_grpc.add_CrawlServiceServicer_to_server(services, server)
             index_service_pb2_grpc.add_IndexServiceServicer_to_server(services, server)
             status_service_pb2_grpc.add_StatusServiceServicer_to_server(services, server)
+            archive_service_pb2_grpc.add_ArchiveServiceServicer_to_server(services, server)
             server.add_insecure_port(f"unix:{self.run_dir / name}")
             server.start()
             self._servers.append(server)
@@ -270,6 +273,33 @@ class _Services:
     def _need_run(self, run_id: int, context: grpc.ServicerContext) -> None:
         if run_id != self.daemon.run.run_id:
             _abort(context, Fault(grpc.StatusCode.NOT_FOUND, "RUN_NOT_FOUND", f"there is no crawl run {run_id}"))
+
+    # ArchiveService
+
+    def ImportDocuments(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802
+        """Documents whose text is "bad" are refused, the others stored."""
+        self._enter("ImportDocuments", request, context)
+        result, outcome = archive_service_pb2.ImportResult, archive_service_pb2.ImportOutcome
+        return archive_service_pb2.ImportDocumentsResponse(
+            results=[
+                result(outcome=outcome.IMPORT_OUTCOME_REFUSED, message="no such \x1b[31mthing")
+                if document.body == b"bad"
+                else result(outcome=outcome.IMPORT_OUTCOME_STORED)
+                for document in request.documents
+            ],
+            generation=7,
+        )
+
+    def ExportPages(self, request: Any, context: grpc.ServicerContext) -> Iterator[Any]:  # noqa: N802
+        """Two blocks of a page each, and a fault after the first if there is to be one."""
+        for number in range(2):
+            if number:
+                self._enter("ExportPages", request, context)
+            page = archive_service_pb2.ExportedPage(
+                url=f"https://docs.test/{number}", id=bytes(16), is_searchable=True, title="T", text="words",
+                content=b"<p>words", content_type="text/html", content_time=START,
+            )  # fmt: skip
+            yield archive_service_pb2.ExportPagesResponse(pages=[page], done_count=number + 1, total_count=2)
 
     # IndexService
 
