@@ -13,6 +13,7 @@ def make_pdf(
     pages: Sequence[str],
     *,
     title: str = "",
+    subject: str = "",
     language: str = "",
     created: str = "",
     outline: Sequence[str] = (),
@@ -26,6 +27,7 @@ def make_pdf(
     Args:
         pages: The lines of each page, in WinAnsi.
         title: Of the document.
+        subject: What it is about.
         language: Of the document, e.g. "de-AT".
         created: A date in PDF's own form.
         outline: Titles of bookmarks.
@@ -44,7 +46,7 @@ def make_pdf(
     objects[1] = f"<< /Type /Catalog {entries} >>".encode()
     objects[2] = f"<< /Type /Pages /Kids [{kids}] /Count {len(streams)} >>".encode()
     objects[font] = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
-    objects[info] = f"<< /Title {_text(title)} /CreationDate ({created}) >>".encode("latin-1")
+    objects[info] = f"<< /Title {_text(title)} /Subject {_text(subject)} /CreationDate ({created}) >>".encode("latin-1")
     annotations = " ".join(
         f"<< /Type /Annot /Subtype /Link /Rect [50 {700 - 20 * number} 300 {715 - 20 * number}] "
         f"/A << /S /URI /URI ({link}) >> >>"

@@ -14,6 +14,7 @@ from jird_daemon.control import ImportedDocument, ImportOutcome, ImportResult
 from jird_daemon.crawler.admission import excluded_from_imports
 from jird_daemon.crawler.derived import Source, derive_page, judge_stored
 from jird_daemon.crawler.import_source import read_source, repeated
+from jird_daemon.crawler.variants import restore_variants
 from jird_daemon.crawler.visitor import Parser
 from jird_daemon.errors import InvalidArgumentError, InvalidUrlError, ParserFailedError
 from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind
@@ -193,14 +194,17 @@ class Importer:
             return _retire(txn, source, page)
         assert item.document is not None
         code, reason = judge_stored(txn, source, item.document)
-        store_page(txn, derive_page(source, item.document, self._content, code, reason))
+        change = store_page(txn, derive_page(source, item.document, self._content, code, reason))
+        if reason:
+            restore_variants(txn, change.url_id, source.url)
         return ImportResult(ImportOutcome.STORED, reason)
 
 
 def _retire(txn: Txn, source: Source, page: Page | None) -> ImportResult:
     if page is None or not page.is_indexable:
         return ImportResult(ImportOutcome.UNCHANGED)
-    retire_page(txn, source.url, source.time_s, http_status=_GONE_STATUS)
+    change = retire_page(txn, source.url, source.time_s, http_status=_GONE_STATUS)
+    restore_variants(txn, change.url_id, source.url)
     return ImportResult(ImportOutcome.RETIRED)
 
 

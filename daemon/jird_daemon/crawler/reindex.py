@@ -15,7 +15,7 @@ import msgspec
 from jird_daemon.clock import Clock
 from jird_daemon.control import ReindexState
 from jird_daemon.crawler.derived import MEDIA_TYPE, NOINDEX, Source, derive_page, judge_stored
-from jird_daemon.crawler.variants import NOT_CANONICAL
+from jird_daemon.crawler.variants import NOT_CANONICAL, restore_variants
 from jird_daemon.errors import CorruptBlobError, JirdError, ParserFailedError, WrongStateError
 from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind
 from jird_daemon.log import get_logger
@@ -223,13 +223,19 @@ class Reindexer:
     def _store_again(self, txn: Txn, stored: _Stored, document: ParsedDocument) -> PageChange:
         is_feed = document.kind is ParseKind.SITEMAP and self.content.index_feeds
         if document.kind is ParseKind.DOCUMENT or is_feed:
-            return store_page(txn, self._derive(txn, stored, document), is_derived=True)
-        # Today's code or settings would not have stored it: as a crawl leaves it, with its times as they were.
-        page = stored.page
-        return mark_not_indexable(
-            txn, stored.source.url, page.fetch_time_s, reason=MEDIA_TYPE, http_status=page.http_status,
-            exit_code=ExitCode.FILE_OF_UNKNOWN_TYPE, media_type=document.media_type,
-        )  # fmt: skip
+            derived = self._derive(txn, stored, document)
+            is_found = not derived.not_indexable_reason
+            change = store_page(txn, derived, is_derived=True)
+        else:
+            # Today's code or settings would not have stored it: as a crawl leaves it, with its times as they were.
+            page, is_found = stored.page, False
+            change = mark_not_indexable(
+                txn, stored.source.url, page.fetch_time_s, reason=MEDIA_TYPE, http_status=page.http_status,
+                exit_code=ExitCode.FILE_OF_UNKNOWN_TYPE, media_type=document.media_type,
+            )  # fmt: skip
+        if change.is_index_changed and not is_found:
+            restore_variants(txn, change.url_id, stored.source.url)
+        return change
 
     def _derive(self, txn: Txn, stored: _Stored, document: ParsedDocument) -> FetchedPage:
         code, reason = judge_stored(txn, stored.source, document)

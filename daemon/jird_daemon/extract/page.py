@@ -132,6 +132,7 @@ def _parse_pdf(job: ParseJob, now_s: float) -> ParsedDocument:
         ParseKind.DOCUMENT,
         media.PDF,
         title=pdf.title,
+        description=pdf.description,
         headings=pdf.headings,
         pile_bytes=pile_bytes,
         pile_digest=encoded_digest(pile_bytes),

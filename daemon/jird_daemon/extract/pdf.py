@@ -17,6 +17,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from jird_daemon.extract.limits import (
+    DESCRIPTION_CHARS_MAX,
     DOCUMENT_TEXT_CHARS_MAX,
     HEADING_CHARS_MAX,
     HEADINGS_MAX,
@@ -61,16 +62,18 @@ class PdfPages:
     Attributes:
         tree: Its text and links.
         title: As the file calls itself; else its first line.
+        description: Its subject, as it says.
         language: Primary subtag as declared, lower case; "" when none is.
         headings: Titles of the outline.
         created: When it was made, as an ISO 8601 date; "" when it does not say.
     """
 
-    __slots__ = ("created", "headings", "language", "title", "tree")
+    __slots__ = ("created", "description", "headings", "language", "title", "tree")
 
     def __init__(self) -> None:
         self.tree = PageTree()
         self.title = ""
+        self.description = ""
         self.language = ""
         self.headings: tuple[str, ...] = ()
         self.created = ""
@@ -93,6 +96,7 @@ def read_pdf(body: bytes) -> PdfPages:
         found.language = _language(document)
         found.headings = tuple(_headings(document))
         found.created = _created(document.get_metadata_value("CreationDate"))
+        found.description = _one_line(document.get_metadata_value("Subject"), DESCRIPTION_CHARS_MAX)
         found.title = _title(document.get_metadata_value("Title"), found.tree.text)
         return found
     finally:

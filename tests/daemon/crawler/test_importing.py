@@ -240,6 +240,18 @@ async def test_noindex_and_canonical_are_honoured(store: Store, importer: Import
     assert reasons == {"early": "", "late": "not canonical", "hidden": "noindex"}
 
 
+async def test_a_page_that_stood_back_comes_forward_when_the_other_one_goes(store: Store, importer: Importer) -> None:
+    """F25: never neither."""
+    main, variant = "https://a.test/main", "https://a.test/variant"
+    link = f"<link rel=canonical href={main}><p>words of the variant".encode()
+    await outcomes(importer, ImportedDocument(main, b"<p>words", HTML), ImportedDocument(variant, link, HTML))
+    assert page(store, variant).not_indexable_reason == "not canonical"
+    assert await outcomes(importer, ImportedDocument(main, is_gone=True)) == [RETIRED]
+    assert page(store, variant).is_indexable
+    assert await outcomes(importer, ImportedDocument(main, b"<meta name=robots content=noindex><p>x", HTML)) == [STORED]
+    assert page(store, variant).is_indexable
+
+
 async def test_batches_are_written_in_the_order_in_which_they_came(
     store: Store, parser: Parser, importer: Importer
 ) -> None:

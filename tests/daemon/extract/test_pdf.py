@@ -46,11 +46,12 @@ def test_ligatures_are_the_letters_that_they_stand_for(monkeypatch: pytest.Monke
 
 def test_what_a_file_says_of_itself() -> None:
     body = make_pdf(
-        ["words"], title="Ein Titel — gut", language="de-AT", created="D:20200102030405+01'00'",
-        outline=["Chapter  one", "Chapter two"],
+        ["words"], title="Ein Titel — gut", subject="worum es geht", language="de-AT",
+        created="D:20200102030405+01'00'", outline=["Chapter  one", "Chapter two"],
     )  # fmt: skip
     document = parse(body)
     assert (document.title, document.language) == ("Ein Titel — gut", "de")
+    assert document.description == "worum es geht"
     assert document.headings == ("Chapter one", "Chapter two")
     assert document.published_s == 1_577_930_645.0
 
