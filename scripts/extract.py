@@ -13,16 +13,25 @@ from pathlib import Path
 from typing import Any
 
 from jird_daemon.errors import InvalidUrlError
+from jird_daemon.extract.destinations import DESTINATION_NAMES
 from jird_daemon.extract.document import ParsedDocument, ParseJob, ParseKind
 from jird_daemon.extract.elements import LocationFlag
+from jird_daemon.extract.links import LOCALITY_NAMES, REL_NAMES
 from jird_daemon.extract.main_text import main_text
 from jird_daemon.extract.page import parse_page
+from jird_daemon.store.tables import Link
 from jird_daemon.store.text_pile import MarkerKind, TextPile, decode_pile
 from jird_daemon.url.canonical import canonicalize
 
 TIMEOUT_S = 30
 BODY_BYTES_MAX = 16 * 1024 * 1024
-SUFFIX_TYPES = {".txt": "text/plain", ".text": "text/plain", ".xhtml": "application/xhtml+xml"}
+SHOWN_CHARS = 60  # of the text of a marker
+SUFFIX_TYPES = {
+    ".txt": "text/plain",
+    ".text": "text/plain",
+    ".xhtml": "application/xhtml+xml",
+    ".pdf": "application/pdf",
+}
 
 
 def main() -> int:
@@ -73,6 +82,7 @@ def _fetch(url: str) -> ParseJob:
             headers.get("Content-Type", ""),
             tuple(headers.get_all("X-Robots-Tag", ())),
             tuple(headers.get_all("Link", ())),
+            last_modified=headers.get("Last-Modified", ""),
         )
 
 
@@ -85,7 +95,9 @@ def _as_dict(document: ParsedDocument, pile: TextPile) -> dict[str, Any]:
         "title": document.title,
         "description": document.description,
         "language": document.language,
+        "stated_language": pile.language,
         "published": _iso(document.published_s),
+        "modified": _iso(document.modified_s),
         "canonical_url": document.canonical_url,
         "is_noindex": document.is_noindex,
         "is_nofollow": document.is_nofollow,
@@ -100,9 +112,10 @@ def _as_dict(document: ParsedDocument, pile: TextPile) -> dict[str, Any]:
                 "text": link.text,
                 "is_nofollow": link.is_nofollow,
                 "is_crawlable": link.is_crawlable,
-                "location": [str(flag.name).lower() for flag in LocationFlag(link.location_flags)],
-                "destination_type": link.destination_type,
-                "locality": link.locality,
+                "rel": _rel(link),
+                "location": _places(link),
+                "destination_type": DESTINATION_NAMES[link.destination_type],
+                "locality": LOCALITY_NAMES[link.locality],
                 "contains_headline": link.has_headline,
             }
             for link in document.links
@@ -116,23 +129,53 @@ def _print(document: ParsedDocument, pile: TextPile) -> None:
     facts = {
         "title": document.title,
         "description": document.description,
-        "language": document.language,
+        "language": _language(document.language, pile.language),
         "published": _iso(document.published_s),
+        "changed": _iso(document.modified_s),
         "canonical": document.canonical_url,
         "read as": f"{document.media_type} in {document.charset}, {document.kind.name.lower()}",
         "robots": " ".join(["noindex"] * document.is_noindex + ["nofollow"] * document.is_nofollow),
         "limits met": " ".join(document.truncated),
+        "message": document.message,
     }
     for name, value in facts.items():
         if value:
             print(f"{name + ':':13}{value}")
-    print(f"\n--- text ({len(pile.text)} characters)\n{pile.text}")
+    main = main_text(pile)
+    print(f"\n--- main text ({len(main)} of {len(pile.text)} characters)\n{main}")
+    print(f"\n--- markers ({len(pile.markers)})")
+    for marker in pile.markers:
+        shown = " ".join(pile.text[marker.start : min(marker.end, marker.start + SHOWN_CHARS)].split())
+        print(f"{MarkerKind(marker.kind).name.lower():11}{marker.start:>7}-{marker.end:<7} {shown}")
     print(f"\n--- links ({len(document.links)})")
     for link in document.links:
-        print(f"{'' if link.is_crawlable else '(not followed) '}{link.to_url}  {link.text}")
+        print(f"{'' if link.is_crawlable else '(not followed) '}{link.to_url}  {link.text}\n    {_facts_of(link)}")
     print(f"\n--- pictures ({len(document.images)})")
     for image in document.images:
         print(f"{image.url}  {image.alt}")
+
+
+def _language(decided: str, stated: str) -> str:
+    """The language with the reason for it."""
+    if not decided:
+        return "not known: none is stated, and the text is too short, mixed, or no prose"
+    if not stated:
+        return f"{decided} (none is stated; the text shows it)"
+    return f"{decided} (stated)" if decided == stated else f"{decided} ({stated} is stated; the text shows another)"
+
+
+def _facts_of(link: Link) -> str:
+    facts = [DESTINATION_NAMES[link.destination_type], LOCALITY_NAMES[link.locality], *_places(link)]
+    facts += ["contains_headline"] * link.has_headline + [f"rel={rel}" for rel in _rel(link)]
+    return " ".join(facts)
+
+
+def _places(link: Link) -> list[str]:
+    return [str(flag.name).lower() for flag in LocationFlag(link.location_flags)]
+
+
+def _rel(link: Link) -> list[str]:
+    return [name for flag, name in REL_NAMES.items() if link.rel_flags & flag]
 
 
 def _iso(moment_s: float | None) -> str:

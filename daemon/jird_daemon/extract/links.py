@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 from jird_daemon.errors import InvalidUrlError
+from jird_daemon.extract.destinations import COMMUNICATION, communication_target, destination_type
 from jird_daemon.extract.elements import LocationFlag
 from jird_daemon.extract.limits import ANCHOR_CHARS_MAX, DIRECTIVE_CHARS_MAX, DOCUMENT_LINKS_MAX
 from jird_daemon.extract.tree import Attributes, PageTree, RawLink
@@ -15,41 +16,15 @@ from jird_daemon.url.canonical import html_link, origin_of, split
 from jird_daemon.url.link_header import parse_link_header
 from jird_daemon.url.references import LinkResolver
 
-# U45.
-FILE, DOCUMENT, FEED, STYLESHEET, SCRIPT = 0, 1, 2, 3, 4
-MEDIA, MEDIA_IMAGE, MEDIA_AUDIO, MEDIA_VIDEO = 100, 101, 102, 103
 # U47.
 SELF_LINK, IN_LINK, OUT_LINK = 0, 1, 2
 REL_NOFOLLOW, REL_ME, REL_TAG = 1, 2, 4
+LOCALITY_NAMES = {SELF_LINK: "self", IN_LINK: "in", OUT_LINK: "out"}
+REL_NAMES = {REL_NOFOLLOW: "nofollow", REL_ME: "me", REL_TAG: "tag"}
 
 _FRAME = int(LocationFlag.IN_NAV | LocationFlag.IN_ASIDE | LocationFlag.IN_HEADER | LocationFlag.IN_FOOTER)
 _IN_HEADLINE = int(LocationFlag.IN_HEADLINE)
 
-_EXTENSIONS = {
-    **dict.fromkeys(
-        ("html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "txt", "md", "pdf", "odt", "doc", "docx", "ps", "epub"),
-        DOCUMENT,
-    ),
-    **dict.fromkeys(("rss", "atom"), FEED),
-    "css": STYLESHEET,
-    **dict.fromkeys(("js", "mjs"), SCRIPT),
-    **dict.fromkeys(
-        ("png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "bmp", "ico", "tif", "tiff", "jxl"), MEDIA_IMAGE
-    ),
-    **dict.fromkeys(("mp3", "ogg", "oga", "opus", "flac", "wav", "m4a", "aac"), MEDIA_AUDIO),
-    **dict.fromkeys(("mp4", "webm", "mkv", "avi", "mov", "mpg", "mpeg", "ogv", "m4v"), MEDIA_VIDEO),
-    **dict.fromkeys(
-        ("zip", "gz", "tgz", "xz", "bz2", "zst", "7z", "rar", "tar", "jar", "deb", "rpm", "iso", "img", "exe", "msi",
-         "dmg", "apk", "bin", "dll", "so", "whl", "woff", "woff2", "ttf", "otf", "eot", "swf", "torrent", "csv", "xls",
-         "xlsx", "ods", "ppt", "pptx", "odp", "xml", "json", "yaml", "sig", "asc"),
-        FILE,
-    ),
-}  # fmt: skip
-_TYPES = {
-    "application/rss+xml": FEED, "application/atom+xml": FEED, "application/feed+json": FEED, "text/css": STYLESHEET,
-    "text/javascript": SCRIPT, "text/html": DOCUMENT, "application/xhtml+xml": DOCUMENT, "application/pdf": DOCUMENT,
-}  # fmt: skip
-_MEDIA_TREES = {"image": MEDIA_IMAGE, "audio": MEDIA_AUDIO, "video": MEDIA_VIDEO}
 _REFRESH = re.compile(r"""\s*\d*(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)""", re.IGNORECASE)
 _DOCUMENT_RELS = frozenset({"next", "prev", "alternate", "canonical"})
 
@@ -152,6 +127,8 @@ class LinkReader:
             target = targets.get(raw.target)
             if target is None:
                 target = resolve(raw.target)
+            if not target and (target := communication_target(raw.target)):
+                targets[raw.target] = target
             known = found.get(target)
             if known is None:
                 if target and self._has_room(found):
@@ -198,7 +175,7 @@ class LinkReader:
         is_nofollow = is_page_nofollow or bool(rel_flags & REL_NOFOLLOW)
         destination = destination_type(target, attributes.get("type"))
         locality = self._locality(target)
-        is_crawlable = not is_nofollow and locality != SELF_LINK
+        is_crawlable = not is_nofollow and locality != SELF_LINK and destination != COMMUNICATION
         return Link(target, text, is_nofollow, is_crawlable, flags, destination, locality, rel_flags, has_headline)
 
     def _locality(self, target: str) -> int:
@@ -228,22 +205,6 @@ def _rel_flags(rels: frozenset[str] | None) -> int:
     if rels is None:
         return REL_NOFOLLOW
     return REL_NOFOLLOW * ("nofollow" in rels) | REL_ME * ("me" in rels) | REL_TAG * ("tag" in rels)
-
-
-def destination_type(url: str, media_type: str | None) -> int:
-    """Guess what a link leads to (U45), from its type attribute, else from the end of its path."""
-    if media_type:
-        media_type = media_type.partition(";")[0].strip().lower()
-        known = _TYPES.get(media_type, _MEDIA_TREES.get(media_type.partition("/")[0]))
-        if known is not None:
-            return known
-    if "?" not in url and url.endswith((".html", "/")):  # most
-        return DOCUMENT
-    name = url.partition("?")[0].rpartition("/")[2]
-    _, dot, extension = name.rpartition(".")
-    if not dot:
-        return DOCUMENT
-    return _EXTENSIONS.get(extension.lower(), DOCUMENT)
 
 
 def _merge(known: Link, other: Link) -> Link:

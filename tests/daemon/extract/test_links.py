@@ -2,25 +2,21 @@
 
 import pytest
 
-from jird_daemon.extract.document import ParsedDocument, ParseJob
-from jird_daemon.extract.elements import LocationFlag
-from jird_daemon.extract.limits import DOCUMENT_LINKS_MAX
-from jird_daemon.extract.links import (
+from jird_daemon.extract.destinations import (
+    COMMUNICATION,
     DOCUMENT,
     FEED,
     FILE,
-    IN_LINK,
     MEDIA_AUDIO,
     MEDIA_IMAGE,
     MEDIA_VIDEO,
-    OUT_LINK,
-    REL_ME,
-    REL_NOFOLLOW,
-    REL_TAG,
     SCRIPT,
-    SELF_LINK,
     STYLESHEET,
 )
+from jird_daemon.extract.document import ParsedDocument, ParseJob
+from jird_daemon.extract.elements import LocationFlag
+from jird_daemon.extract.limits import DOCUMENT_LINKS_MAX
+from jird_daemon.extract.links import IN_LINK, OUT_LINK, REL_ME, REL_NOFOLLOW, REL_TAG, SELF_LINK
 from jird_daemon.extract.page import parse_page
 from jird_daemon.store.tables import Link
 
@@ -69,7 +65,7 @@ def test_anchor_text(html: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     "bad", ["http://[IP-Adresse", "http://www.ghostscript.com]", "//[::1", "http://[http//w.on24.com/r.htm", "http:/",
-            "a\\b", "?q=100%", "mailto:a@b.c", "javascript:x()", "https://u:p@h.org/"],
+            "a\\b", "?q=100%", "data:,x", "javascript:x()", "https://u:p@h.org/"],
 )  # fmt: skip
 def test_one_bad_link_costs_only_itself(bad: str) -> None:
     """F39, J143."""
@@ -77,6 +73,33 @@ def test_one_bad_link_costs_only_itself(bad: str) -> None:
         "https://example.org/a/one",
         "https://example.org/a/two",
     ]
+
+
+@pytest.mark.parametrize(
+    ("href", "expected"),
+    [
+        ("mailto:a@b.org", "mailto:a@b.org"),
+        (" MAILTO:A@b.org?subject=x&body=y ", "mailto:A@b.org"),
+        ("tel:+49-30-1234", "tel:+49-30-1234"),
+        ("xmpp:room@b.org?join", "xmpp:room@b.org"),
+    ],
+)
+def test_link_to_a_person_is_kept_and_never_followed(href: str, expected: str) -> None:
+    """U45, J143."""
+    link = only(f"<footer><address><a href='{href}'>write</a></address></footer>")
+    assert (link.to_url, link.text, link.destination_type, link.locality) == (
+        expected,
+        "write",
+        COMMUNICATION,
+        OUT_LINK,
+    )
+    assert link.location_flags == LocationFlag.IN_FOOTER | LocationFlag.IN_ADDRESS
+    assert not link.is_crawlable
+
+
+@pytest.mark.parametrize("href", ["mailto:", "mailto: a b", "tel:a\\b", "mailto:" + "x" * 400, "about:blank", "news:x"])
+def test_link_that_leads_to_nobody_is_left_out(href: str) -> None:
+    assert targets(f'<a href="{href}">x</a>') == []
 
 
 @pytest.mark.parametrize(
@@ -111,7 +134,7 @@ def test_link_is_unique_by_target_and_keeps_the_better_place() -> None:
 
 
 def test_rel_nofollow_stays_in_the_graph_and_out_of_discovery() -> None:
-    """J139."""
+    """J139, U64."""
     link = only("<a href=x rel='Me NOFOLLOW tag'>l</a>")
     assert link.is_nofollow
     assert not link.is_crawlable
@@ -239,7 +262,7 @@ def test_destination_type(markup: str, expected: int) -> None:
     ],
 )  # fmt: skip
 def test_each_location_has_its_flag(before: str, flag: LocationFlag) -> None:
-    """U162."""
+    """U162, U64."""
     assert only(f"{before}<span><a href=x>l</a>").location_flags == flag
 
 
@@ -252,7 +275,7 @@ def test_flags_end_with_their_elements() -> None:
 
 
 def test_link_around_a_headline_is_marked() -> None:
-    """U162."""
+    """U162, U64."""
     assert only("<a href=x><h3>t</h3></a>").has_headline
     assert not only("<a href=x>t</a><h3>u</h3>").has_headline
 

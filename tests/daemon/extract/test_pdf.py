@@ -73,7 +73,8 @@ def test_links_are_followed_as_those_of_a_page() -> None:
     links = ["https://b.test/x#part", "/other", "mailto:a@b.test", "more.pdf", "javascript:alert(1)"]
     document = parse(make_pdf(["words"], links=links))
     assert [(link.to_url, link.is_crawlable) for link in document.links] == [
-        ("https://b.test/x", True), ("https://a.test/other", True), ("https://a.test/docs/more.pdf", True),
+        ("https://b.test/x", True), ("https://a.test/other", True), ("mailto:a@b.test", False),
+        ("https://a.test/docs/more.pdf", True),
     ]  # fmt: skip
     document = parse(make_pdf(["words"], links=links), x_robots_tag=("noindex, nofollow",))
     assert document.is_noindex
