@@ -1,4 +1,7 @@
-"""A site that answers "not found" for much of what it had has an outage, not a clearing-out: its pages stay (F71).
+"""A site that has lost much of what it had has an outage, not a clearing-out: its pages stay (F71).
+
+Lost is what answers "not found", and what leads to the one page to which the page lost before it led: a login, a notice
+of maintenance. A site that moves leads from each page to another.
 
 Pages that go one by one are retired at once (J173). When an origin has lost, within a day, more than a quarter of the
 pages that could be found there, further losses are held: the page stays in results as it was, the log says so, and the
@@ -37,12 +40,23 @@ def note_alive(batch: FrontierBatch, origin_id: int) -> None:
         batch.txn.put(ORIGIN_HEALTH, origin_id, replace(health, alive=alive))
 
 
+def is_redirect_held(batch: FrontierBatch, origin_id: int, origin: str, to_url: str) -> bool:
+    """Count a page that could be found and now leads elsewhere; whether it must stay all the same."""
+    target = to_url.partition("?")[0]  # a login is told where to return to
+    health = _health(batch, origin_id)
+    if health.target != target:
+        batch.txn.put(ORIGIN_HEALTH, origin_id, replace(health, target=target))
+        return False
+    return is_held(batch, origin_id, origin)
+
+
 def is_held(batch: FrontierBatch, origin_id: int, origin: str) -> bool:
     """Count a page that could be found and now is not there; whether it must stay all the same."""
     health = _health(batch, origin_id)
     health = replace(health, lost=health.lost + 1)
     had = document_count(batch.txn, origin_id) + health.lost - 1
-    is_suspect = health.lost > max(LOSSES_MIN, had // LOSSES_SHARE)
+    # Once it is one, it does not end because a login is found under many addresses.
+    is_suspect = health.outage_since_s is not None or health.lost > max(LOSSES_MIN, had // LOSSES_SHARE)
     if is_suspect and health.outage_since_s is None:
         health = replace(health, outage_since_s=batch.now_s, alive=0)
         _log.warning("origin.outage", origin=origin, lost=health.lost, had=had, then="its other pages are kept")

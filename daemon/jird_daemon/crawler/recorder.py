@@ -10,7 +10,7 @@ from jird_daemon.crawler.admission import Admission, Question
 from jird_daemon.crawler.crawl_log import CrawlLog, validator
 from jird_daemon.crawler.derived import MEDIA_TYPE, NOINDEX, Source, derive_page
 from jird_daemon.crawler.discovery import discover_found
-from jird_daemon.crawler.outage import is_held, note_alive
+from jird_daemon.crawler.outage import is_held, is_redirect_held, note_alive
 from jird_daemon.crawler.response import Response
 from jird_daemon.crawler.sitemap_recorder import SitemapRecorder, describe
 from jird_daemon.crawler.variants import NOT_CANONICAL, restore_variants
@@ -119,7 +119,7 @@ class Recorder:
             etag=validator(response.header("etag")) or None,
             last_modified=validator(response.header("last-modified")) or None,
         )
-        note_alive(batch, target.origin_id)
+        self._note_alive(batch, target)
         self._replay_links(batch, target)
         self._finish(batch, visit, RowState.DONE, code)
         batch.count(target.run_id, "unchanged")
@@ -136,15 +136,32 @@ class Recorder:
             to_url, message = "", f"redirect refused: {error.reason}: {error.message}"
         else:
             message = self._redirect_refusal(target, to_url) if to_url else "redirect without a Location"
-        self._not_indexable(batch, visit, code, "redirect", final_url=to_url)
+        note = ""
+        if self._is_redirect_held(batch, target, to_url):
+            note = "kept: much of this site leads to one page"
+            batch.count(target.run_id, "held")
+        else:
+            self._not_indexable(batch, visit, code, "redirect", final_url=to_url)
         if not message:
             batch.discover(
                 target.run_id, [to_url], target.row.depth, lane=Lane.URGENT, redirects=target.row.redirects + 1
             )
-        self._finish(batch, visit, RowState.FAILED if message else RowState.DONE, code, message, redirect_url=to_url)
+        state = RowState.FAILED if message else RowState.DONE
+        self._finish(batch, visit, state, code, "; ".join(filter(None, (message, note))), redirect_url=to_url)
         batch.count(target.run_id, "failed" if message else "redirects")
         restore_variants(batch.txn, target.url_id, target.url)
         return code
+
+    def _note_alive(self, batch: FrontierBatch, target: Target) -> None:
+        """A page that is as it was; what a redirect leads to says nothing of the pages behind it."""
+        if target.was_indexable and not target.row.redirects:
+            note_alive(batch, target.origin_id)
+
+    def _is_redirect_held(self, batch: FrontierBatch, target: Target, to_url: str) -> bool:
+        page = batch.txn.get(PAGES, target.url_id)
+        if page is None or not page.is_indexable:
+            return False
+        return is_redirect_held(batch, target.origin_id, target.origin, to_url)
 
     def pass_over(self, batch: FrontierBatch, target: Target) -> None:
         """End a row whose page is not due: what it led to is followed, without a request (U138, J172)."""
@@ -207,7 +224,7 @@ class Recorder:
             code, reason = ExitCode.BLOCKED_AT_REQUEST_OF_REMOTE, NOINDEX
         elif self._canonical_is_admitted(batch, visit, document):
             code, reason = ExitCode.NOT_CANONICAL, NOT_CANONICAL
-        note_alive(batch, target.origin_id)
+        self._note_alive(batch, target)
         change = store_page(batch.txn, self._fetched_page(visit, document, code, reason))
         self._discover_links(batch, target, document.links)
         ended = ExitCode.DUPLICATE if change.is_duplicate else code

@@ -297,9 +297,10 @@ class OriginHealth(msgspec.Struct, frozen=True, array_like=True):
     """How many of an origin's pages have gone of late, to tell an outage (crawler/outage.py)."""
 
     window_s: float  # since when it is counted
-    lost: int = 0  # could be found, answered 404 or 410, and were retired
+    lost: int = 0  # could be found, are gone or lead to one page, and were retired
     outage_since_s: float | None = None
     alive: int = 0  # answered with content since the outage began
+    target: str = ""  # where the last page that was lost to a redirect leads to, without its query
 
 
 class Robots(msgspec.Struct, frozen=True, array_like=True):

@@ -11,7 +11,7 @@ from jird_daemon.store import Store
 from jird_daemon.store.pages import document_count
 from jird_daemon.store.tables import ORIGIN_DOCUMENTS
 from testkit.crawling import Crawl, crawling, site
-from testkit.origin import Origin
+from testkit.origin import Origin, Reply
 
 PAGES = tuple(f"/p{number:02}" for number in range(20))
 
@@ -52,6 +52,46 @@ async def test_pages_that_go_one_by_one_are_retired_at_once(origin: Origin, tmp_
         await crawl.run("/")
         await _crawled(crawl, PAGES[:LOSSES_MIN], 404)
         assert _indexed(crawl) == {"/", *PAGES[LOSSES_MIN:]}
+
+
+def _redirect_all(origin: Origin, target: str) -> None:
+    for path in PAGES:
+        origin.add(path, Reply.redirect(target.format(path)))
+
+
+@pytest.mark.parametrize("target", ["/login?next={}", "https://status.fault.test/maintenance", "/"])
+async def test_redirect_of_all_pages_to_one_does_not_empty_the_index(
+    origin: Origin, tmp_path: Path, target: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """F71: a login for everything, or a notice of maintenance, on this origin or another."""
+    site(origin, {"/": PAGES, **dict.fromkeys(PAGES, ()), "/login": ()})
+    async with crawling(origin, tmp_path) as crawl:
+        await crawl.run("/")
+        _redirect_all(origin, target)
+        run = await crawl.run("/")
+        kept = _indexed(crawl) & set(PAGES)
+        # The first one may be a move; it is the second that leads to the same page. A login is a page for each.
+        assert len(kept) == len(PAGES) - LOSSES_MIN - (2 if "{" in target else 1)
+        assert run.counts.held == len(kept)
+        held = crawl.log(min(kept))[-1]
+        assert held.exit_code == ExitCode.REDIRECT
+        assert "kept: much of this site leads to one page" in held.message
+        site(origin, dict.fromkeys(PAGES, ()))
+        await crawl.run("/")
+        assert {"/", *PAGES} <= _indexed(crawl)
+    assert "origin.outage" in capfd.readouterr().err
+
+
+async def test_site_that_moves_is_followed(origin: Origin, tmp_path: Path) -> None:
+    """F71: each page leads to another, so the old addresses go and the new ones come."""
+    site(origin, {"/": PAGES, **dict.fromkeys(PAGES, ())})
+    async with crawling(origin, tmp_path) as crawl:
+        await crawl.run("/")
+        site(origin, {f"/new{path}": () for path in PAGES})
+        _redirect_all(origin, "/new{}")
+        run = await crawl.run("/")
+        assert _indexed(crawl) == {"/", *(f"/new{path}" for path in PAGES)}
+        assert run.counts.held == 0
 
 
 def _losses(store: Store, count: int, now_s: float, documents: int) -> list[bool]:
