@@ -4,6 +4,7 @@ _WORDS = {
     "address_busy": "other origins on its address are being asked",
     "rate_limited": "it asked for a slower pace",
     "blamed": "it answered 401 or 403",
+    "challenged": "it asks whether we are a person",
     "failing": "it gives no usable answer",
     "robots": "its robots.txt cannot be had",
 }

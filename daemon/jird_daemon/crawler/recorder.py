@@ -88,7 +88,8 @@ class Recorder:
         """The last good version of a page stays (J175); a URL that never had one is noted as not indexable."""
         target, response, code = visit.target, visit.response, visit.verdict.exit_code
         if response.status and batch.txn.get(PAGES, target.url_id) is None:
-            reason = _SKIP_REASONS.get(code, f"HTTP {response.status}")
+            reason = visit.failure if code is ExitCode.BLOCKED_BY_CHALLENGE else f"HTTP {response.status}"
+            reason = _SKIP_REASONS.get(code, reason)
             self._not_indexable(batch, visit, code, reason)
         self._finish(batch, visit, RowState.FAILED, code, message or visit.failure)
         batch.count(target.run_id, "failed")

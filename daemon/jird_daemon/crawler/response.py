@@ -10,6 +10,7 @@ from jird_daemon.outcome import ExitCode
 # header bytes need not be text (F77: all lines of a repeated field are kept).
 WANTED_HEADERS = frozenset(
     {
+        b"cf-mitigated",
         b"content-length",
         b"content-type",
         b"etag",
@@ -18,6 +19,7 @@ WANTED_HEADERS = frozenset(
         b"location",
         b"retry-after",
         b"x-robots-tag",
+        b"x-amzn-waf-action",
     }
 )
 
@@ -37,7 +39,7 @@ class Response:
         remote_address: Address that answered; empty when there was no connection.
         failure: Exit code of a request that failed; None when it was answered.
         message: Why it failed.
-        head: First bytes of a body that is not wanted for its media type.
+        head: First bytes of a body that is not wanted for its media type, or that may be a challenge.
         is_unwanted: The body is of no use: no success, or of a type that is not read; it is empty here.
         is_body_skipped: The body was not read to its end since nobody wants it.
         is_truncated: The body was cut at the request's limit.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import pycurl
 
 from jird_daemon.crawler.response import WANTED_HEADERS
+from jird_daemon.extract.challenge import CHALLENGE_BYTES, CHALLENGE_STATUSES
 from jird_daemon.extract.sniff import SNIFF_BYTES, sniff
 from jird_daemon.outcome import ExitCode
 
@@ -248,13 +249,20 @@ class Transfer:
         """Read a body that nobody wants as far as it shows what it is, and to its end where that is cheap."""
         received = self.received
         received.body_bytes += len(data)
-        if self._is_success and len(received.head) < SNIFF_BYTES:
-            received.head += data[: SNIFF_BYTES - len(received.head)]
-        shows_enough = not self._is_success or len(received.head) == SNIFF_BYTES
+        if len(received.head) < self._head_bytes:
+            received.head += data[: self._head_bytes - len(received.head)]
+        shows_enough = len(received.head) == self._head_bytes
         if (self._is_long() and shows_enough) or received.body_bytes > UNWANTED_BYTES_MAX:
             received.is_body_skipped = True
             return _DONE
         return None
+
+    @property
+    def _head_bytes(self) -> int:
+        """How much of an unwanted body shows what it is; nothing, where that is of no interest."""
+        if self._is_success:
+            return SNIFF_BYTES
+        return CHALLENGE_BYTES if self.received.status in CHALLENGE_STATUSES else 0
 
     @property
     def _is_success(self) -> bool:

@@ -44,7 +44,7 @@ class Visit:
         origin_state: The origin's deadline afterwards.
         not_before_ms: When to try again; None: this was the last attempt.
         document: What the parser made of an answer with content; None when there was nothing to parse, or it failed.
-        failure: Why there is no document although there was content, for a person.
+        failure: Why there is no document although there was content, or whose challenge it was, for a person.
         canonical_is_allowed: Whether robots.txt lets us fetch the page that the document names as canonical.
     """
 

@@ -14,10 +14,12 @@ from jird_daemon.crawler.verdict import Verdict, judge
 from jird_daemon.crawler.visit import Visit, target_of
 from jird_daemon.crawler.visitor import Reading, Visitor
 from jird_daemon.errors import StoreFullError
-from jird_daemon.extract.document import ParsedDocument
+from jird_daemon.extract.challenge import challenge_of_error, may_be_challenge
+from jird_daemon.extract.document import ParsedDocument, ParseKind
 from jird_daemon.frontier.batch import FrontierBatch
 from jird_daemon.frontier.frontier import Frontier
 from jird_daemon.frontier.lease import Lease
+from jird_daemon.frontier.politeness import Trouble
 from jird_daemon.log import get_logger
 from jird_daemon.outcome import FLUKES, ExitCode
 from jird_daemon.store.tables import RowState
@@ -124,16 +126,27 @@ class Visiting:
     async def _conclude(self, lease: Lease, tries: tuple[Response, ...], robots: OriginRobots) -> None:
         response, agent = tries[-1], self._visitor.agent_of(lease)
         verdict = judge(response, was_conditional=bool(lease.etag or lease.last_modified))
-        pace = self._pacing.after(lease, response, verdict.trouble, robots.policy.crawl_delay(agent.token))
+        has_content, reading = verdict.exit_code is ExitCode.FILE_INGESTED, Reading(None)
+        product = challenge_of_error(response.status, response.headers, response.head)
+        if product:
+            verdict = Verdict(ExitCode.BLOCKED_BY_CHALLENGE, Trouble.CHALLENGED)
+            reading = Reading(None, f"challenge page of {product}")
+        trouble = verdict.trouble
+        is_suspect = has_content and may_be_challenge(response.body)
+        if is_suspect:  # the origin waits until it is known whether it is to be left alone
+            reading = await self._visitor.parse(lease, response)
+            is_challenge = reading.document is not None and reading.document.kind is ParseKind.CHALLENGE
+            trouble = Trouble.CHALLENGED if is_challenge else None
+        pace = self._pacing.after(lease, response, trouble, robots.policy.crawl_delay(agent.token))
         # A redirect's target is the origin's next request, so that has to wait until the target is queued.
         is_redirect = verdict.exit_code in (ExitCode.REDIRECT, ExitCode.PERMANENT_REDIRECT)
         if not is_redirect:
             self._frontier.end_request(lease, pace.run, pace.origin)
             self._on_place()
-        reading = Reading(None)
         not_before_s = pace.origin.next_time_s
-        if verdict.exit_code is ExitCode.FILE_INGESTED:
-            reading = await self._visitor.parse(lease, response)
+        if has_content:
+            if not is_suspect:
+                reading = await self._visitor.parse(lease, response)
             if reading.is_transient:  # the page is asked for again: its bytes are not kept
                 verdict = Verdict(ExitCode.UNKNOWN_ERROR, is_transient=True)
                 not_before_s = max(not_before_s, self._pacing.retry_time_s(lease.row.attempts + len(tries)))

@@ -31,6 +31,7 @@ class Trouble(Enum):
 
     RATE_LIMITED = "rate_limited"  # 429
     BLAMED = "blamed"  # 401, 403
+    CHALLENGED = "challenged"  # a challenge page, whatever its status
     FAILING = "failing"  # 5xx, 408, 425, no usable answer
     ROBOTS = "robots"  # robots.txt cannot be had: nothing is allowed for now
 
@@ -91,6 +92,7 @@ def backoff_s(trouble: Trouble, step: int, rule: BackoffRule, jitter: float, ret
     base_s, ceiling_s = {
         Trouble.RATE_LIMITED: (60.0, 1_800.0),  # S17
         Trouble.BLAMED: (600.0, 7_200.0),  # S18
+        Trouble.CHALLENGED: (600.0, 7_200.0),  # as if it had said 403, which many do
     }.get(trouble, (rule.base_s, rule.ceiling_s))
     # 2^40 is past every ceiling and still a small number.
     wait_s = base_s * 2.0 ** min(step, 40) * (1.0 + JITTER_SHARE * jitter)

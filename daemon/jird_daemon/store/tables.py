@@ -289,7 +289,7 @@ class OriginState(msgspec.Struct, frozen=True, array_like=True):
 
     next_time_s: float = 0.0  # not to be asked before
     backoff_step: int = 0  # consecutive failures
-    backoff_kind: str = ""  # why it waits: "", "rate_limited", "blamed", "failing", "robots"
+    backoff_kind: str = ""  # why it waits: "", "rate_limited", "blamed", "challenged", "failing", "robots"
     last_response_ms: int = 0
 
 
