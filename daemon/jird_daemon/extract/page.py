@@ -86,7 +86,7 @@ def _parse_feed(job: ParseJob, media_type: str, sitemap: Sitemap, now_s: float) 
         headings=tuple(words.headings),
         pile_bytes=pile_bytes,
         pile_digest=encoded_digest(pile_bytes),
-        language=words.language,
+        language=language_of(words.text, words.language),
         is_noindex=directives.is_noindex,
         is_nofollow=directives.is_nofollow,
         sitemap=sitemap,
