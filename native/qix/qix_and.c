@@ -67,7 +67,9 @@ static void add_child(qix_and *a, uint32_t node)
     const qix_run *run = &a->s->run;
     const qix_node *at = &run->query->nodes[node];
     bool is_filter = at->kind == QIX_NODE_FILTER;
-    uint32_t inner = is_filter ? node + 1 : node, lists = lists_of(run->query, node);
+    uint32_t inner = node, lists = lists_of(run->query, node);
+    while (run->query->nodes[inner].kind == QIX_NODE_FILTER) /* of a filter, too */
+        inner++;
     qix_and_child child = {.unit = QIX_NO_UNIT, .node = node, .is_excluded = at->kind == QIX_NODE_NOT};
     if (lists > 0 && a->list_count + lists <= QIX_AND_LISTS_MAX) {
         if (is_filter && !is_placed(&run->query->nodes[inner])) {

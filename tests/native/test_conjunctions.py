@@ -172,6 +172,17 @@ def test_phrase_around_a_rare_word_among_hundreds_of_another(tmp_path: Path) -> 
             assert result.page_ids or query.terms[-1] == ("x", 1), query
 
 
+def test_filter_of_a_filter_selects_what_the_inner_one_does(index: Index) -> None:
+    """J26: alone and beside a word, on a host, a phrase, and a word in a field."""
+    random = Random(9)
+    body = frozenset({Field.BODY})
+    for inner in (Term(HOSTS[0], Namespace.HOST), phrase(random), Term(WORDS[0], fields=body)):
+        for query in (Filter(Filter(inner)), And((Term(WORDS[1]), Filter(Filter(Filter(inner)))))):
+            result = index.snapshot.search(query, 10_000)
+            assert (result.page_ids, result.scores) == index.oracle.search(query, 10_000)[:2], query
+            assert result.page_ids, query
+
+
 def test_blocks_that_cannot_win_are_not_decoded(tmp_path: Path) -> None:
     """J26, J28: the ten best of two common words lie in one block; the count then says that it is a lower bound."""
     texts = ["a b " * (20 if 4000 <= n < 4010 else 1) + "pad " * (1 if 4000 <= n < 4010 else 90) for n in range(6000)]
