@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from jird_native._qix import CData
 
 NO_DOCID = 0xFFFF_FFFF
+KEY_BYTES_MAX = 513
 FAULTS_MAX = 64
 """Faults that verify describes; a file with more of them is damaged throughout."""
 
@@ -96,6 +97,29 @@ class Handle:
             ffi.release(buffer)  # only now may the file be unmapped: until then its bytes are guarded
 
         self.pointer = ffi.gc(pointer[0], close)
+
+
+class _Listed:
+    """Room for the terms that C lists."""
+
+    def __init__(self, limit: int) -> None:
+        self.rows = max(limit, 0)
+        room = max(limit, 1)
+        self.out = (
+            ffi.new("uint8_t[]", room * KEY_BYTES_MAX),
+            ffi.new("uint32_t[]", room),
+            ffi.new("uint32_t[]", room),
+            ffi.new("uint32_t *"),
+        )
+
+    def terms(self) -> list[tuple[str, int]]:
+        """What is there now: terms without their namespace, and their document counts."""
+        keys, ends, dfs, count = self.out
+        data, found, start = ffi.buffer(keys), [], 0
+        for i in range(count[0]):
+            found.append((data[start + 1 : ends[i]].decode("utf-8", "replace"), int(dfs[i])))
+            start = ends[i]
+        return found
 
 
 class Segment:
@@ -192,22 +216,27 @@ class Segment:
     def terms(self, prefix: str, limit: int = 10, namespace: Namespace = Namespace.WORD) -> list[tuple[str, int]]:
         """The commonest terms that begin with `prefix`: (term, df) by falling df, ties in byte order.
 
-        `limit` is 1 to 10,000. Reads every key with the prefix, some 100 ns each.
+        `limit` is 1 to 10,000. Takes a few milliseconds at most: of more than 65,536 terms with the prefix, only those
+        are looked at that stand among frequent ones in the dictionary, so that a rarer one may be missing.
         """
-        handle, key = self.handle, bytes((namespace,)) + prefix.encode("utf-8", "replace")
-        rows = min(limit, max(self.term_count, 1))
-        keys, fault = ffi.new("uint8_t[]", max(rows, 1) * 513), new_fault()
-        ends, dfs, count = (
-            ffi.new("uint32_t[]", max(rows, 1)),
-            ffi.new("uint32_t[]", max(rows, 1)),
-            ffi.new("uint32_t *"),
-        )
-        check(lib.qix_list_terms(handle.pointer, key, len(key), rows, keys, ends, dfs, count, fault), fault, self.path)
-        data, found, start = ffi.buffer(keys), [], 0
-        for i in range(count[0]):
-            found.append((data[start + 1 : ends[i]].decode("utf-8", "replace"), int(dfs[i])))
-            start = ends[i]
-        return found
+        key = bytes((namespace,)) + prefix.encode("utf-8", "replace")
+        handle, fault, listed = self.handle, new_fault(), _Listed(min(limit, max(self.term_count, 1)))
+        check(lib.qix_list_terms(handle.pointer, key, len(key), listed.rows, *listed.out, fault), fault, self.path)
+        return listed.terms()
+
+    def near_terms(
+        self, term: str, max_edits: int = 1, limit: int = 10, namespace: Namespace = Namespace.WORD
+    ) -> list[tuple[str, int]]:
+        """Terms that differ from `term` by a few edits: (term, df), fewest edits first, then by falling df.
+
+        An edit puts in, leaves out or replaces a character, or exchanges two neighbours. `max_edits` is 1 or 2,
+        `limit` 1 to 10,000, `term` 1 to 128 characters; only terms with its first character are found.
+        """
+        key = bytes((namespace,)) + term.encode("utf-8", "replace")
+        handle, fault, listed = self.handle, new_fault(), _Listed(min(limit, max(self.term_count, 1)))
+        status = lib.qix_near_terms(handle.pointer, key, len(key), max(max_edits, 0), listed.rows, *listed.out, fault)
+        check(status, fault, self.path)
+        return listed.terms()
 
     def check_chunks(self, first: int, count: int) -> None:
         """Hash chunks of 1 MiB that no query has used yet, as a background task does; past the end there are none."""

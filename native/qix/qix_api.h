@@ -71,9 +71,16 @@ qix_status qix_get_page_ids(const qix_segment *segment, uint64_t *ret_page_ids, 
 qix_status qix_term_df(const qix_segment *segment, const uint8_t *key, uint32_t key_bytes, uint32_t *ret_df,
                        qix_fault *ret_fault);
 /* The `limit` keys of highest df that begin with `prefix`, by falling df, then key. Written one after the other to
- * ret_keys (room for limit * 513), their ends to ret_ends. */
+ * ret_keys (room for limit * 513), their ends to ret_ends. Of more than 65,536 keys with the prefix, those in the
+ * 4,096 heaviest blocks of the dictionary are looked at (qix_prefix.c). */
 qix_status qix_list_terms(const qix_segment *segment, const uint8_t *prefix, uint32_t prefix_bytes, uint32_t limit,
                           uint8_t *ret_keys, uint32_t *ret_ends, uint32_t *ret_dfs, uint32_t *ret_count,
+                          qix_fault *ret_fault);
+
+/* Keys whose term is 1 to `edits_max` (1 or 2) edits from that of `key` and has its first character: by rising edits,
+ * falling df, then key, written as by qix_list_terms. Looks at 200,000 keys at most (qix_near.c). */
+qix_status qix_near_terms(const qix_segment *segment, const uint8_t *key, uint32_t key_bytes, uint32_t edits_max,
+                          uint32_t limit, uint8_t *ret_keys, uint32_t *ret_ends, uint32_t *ret_dfs, uint32_t *ret_count,
                           qix_fault *ret_fault);
 
 /* Hash `count` chunks from `first` that no query has used yet (for checking in the background). */

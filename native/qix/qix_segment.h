@@ -94,6 +94,8 @@ typedef struct {
 qix_status qix_terms_seek(const qix_segment *segment, const uint8_t *key, uint32_t key_bytes, qix_term_walk *ret_walk,
                           bool *ret_found, qix_fault *fault);
 qix_status qix_terms_next(qix_term_walk *walk, bool *ret_found, qix_fault *fault);
+/* Go to the first key of a block below qix_dict_blocks; walk->segment is set. */
+qix_status qix_terms_enter(qix_term_walk *walk, uint64_t block, qix_fault *fault);
 /* The term of exactly this key, or *ret_found false. */
 qix_status qix_terms_find(const qix_segment *segment, const uint8_t *key, uint32_t key_bytes, qix_term *ret_term,
                           bool *ret_found, qix_fault *fault);

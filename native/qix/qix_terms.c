@@ -62,6 +62,12 @@ static qix_status enter_block(qix_term_walk *walk, uint64_t block, qix_fault *fa
     return qix_need(segment, terms + from, to - from, fault);
 }
 
+qix_status qix_terms_enter(qix_term_walk *walk, uint64_t block, qix_fault *fault)
+{
+    qix_status status = enter_block(walk, block, fault);
+    return status ? status : read_entry(walk, fault);
+}
+
 /* The first bytes of a key, zero filled, as a number that orders as they do. */
 static uint64_t head_of(const uint8_t *key, uint32_t key_bytes)
 {
@@ -83,9 +89,7 @@ static qix_status compare_first(qix_term_walk *walk, uint64_t block, uint64_t he
     *ret_order = (first > head) - (first < head);
     if (*ret_order != 0)
         return QIX_OK;
-    status = enter_block(walk, block, fault);
-    if (!status)
-        status = read_entry(walk, fault);
+    status = qix_terms_enter(walk, block, fault);
     if (!status)
         *ret_order = compare_keys(walk->key, walk->key_bytes, key, key_bytes);
     return status;
@@ -124,9 +128,7 @@ qix_status qix_terms_seek(const qix_segment *segment, const uint8_t *key, uint32
         else
             high = middle;
     }
-    qix_status status = enter_block(walk, low, fault);
-    if (!status)
-        status = read_entry(walk, fault);
+    qix_status status = qix_terms_enter(walk, low, fault);
     while (!status && *ret_found && compare_keys(walk->key, walk->key_bytes, key, key_bytes) < 0)
         status = qix_terms_next(walk, ret_found, fault);
     return status;
