@@ -45,12 +45,16 @@ demo: env ## the same with a small internet of its own, crawled; needs no networ
 
 # --- Tests and benchmarks -------------------------------------------------------------------------------------------
 
-.PHONY: test integration test-system bench performance-docs
+.PHONY: test integration chaos test-system bench performance-docs
 test: env ## build what is needed and run every test that needs no root
 	$(BIN)/pytest -q -m 'not system' $(PYTEST_ARGS)
 
 integration: env ## the end-to-end part of the tests
 	$(BIN)/pytest -q tests/e2e $(PYTEST_ARGS)
+
+CHAOS_ROUNDS ?= 200
+chaos: env ## kill processes under load, CHAOS_ROUNDS (200) times; `make test` does so 20 times
+	JIRD_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(BIN)/pytest -q tests/e2e/test_chaos.py $(PYTEST_ARGS)
 
 test-system: deb ## boot a Debian tree, install the package, drive systemd (root; systemd-container, mmdebstrap)
 	$(BIN)/pytest -q -m system tests/system $(PYTEST_ARGS)

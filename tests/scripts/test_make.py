@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = frozenset(
     {"run", "demo", "test", "integration", "test-system", "bench", "lint", "fuzz", "sanitize", "install", "deb"}
-    | {"help", "env", "requirements", "clean"}
+    | {"help", "env", "requirements", "clean", "chaos"}
 )
 
 

@@ -77,6 +77,8 @@ class Worker(asyncio.Protocol):
     @property
     def is_ready(self) -> bool:
         """Whether it can be given tasks."""
+        if self._transport is None or self._transport.is_closing():  # it has ended; how, is being found out
+            return False
         return self.was_ready and not self._is_finishing and not self._fault and not self._is_overdue
 
     @property

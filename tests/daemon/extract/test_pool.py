@@ -254,3 +254,17 @@ async def test_environment_of_a_worker_holds_no_secret(monkeypatch: pytest.Monke
 
 def test_frames_name_their_length_and_kind() -> None:
     assert wire.frame(wire.JOB, b"abc") == b"\x00\x00\x00\x03Jabc"
+
+
+async def test_no_page_is_given_to_a_worker_whose_end_is_being_found_out(pool: ParsePool) -> None:
+    """J5: of pages that come while a killed worker is replaced, at most the one in its hands is lost."""
+    victim = pool.pids[0]
+    os.kill(victim, signal.SIGKILL)
+    lost = []
+    async with asyncio.timeout(20):
+        while victim in pool.pids or len(pool.pids) < 2:
+            try:
+                await pool.parse(job(b"<p>words"))
+            except ParserFailedError as error:
+                lost.append(error.reason)
+    assert lost in ([], ["CRASHED"])
