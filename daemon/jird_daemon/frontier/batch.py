@@ -30,7 +30,7 @@ from jird_daemon.store.tables import (
     RunState,
 )
 from jird_daemon.store.txn import Txn
-from jird_daemon.store.urls import intern_origin, intern_url
+from jird_daemon.store.urls import URL_COUNT, intern_origin, intern_url, intern_urls
 from jird_daemon.url.canonical import origin_of
 
 # Rows that one transaction moves from waiting to queue, or sets aside: a few milliseconds of work.
@@ -47,6 +47,10 @@ class Lane(IntEnum):
 def sequence_of(depth: int, url_id: int) -> int:
     """Place within a lane: nearer to the seed first, then in order of discovery. Unique within a run."""
     return depth << 56 | url_id
+
+
+def _key_of(item: tuple[tuple[int, int], Row]) -> tuple[int, int]:
+    return item[0]
 
 
 class SeenRows:
@@ -126,7 +130,9 @@ class FrontierBatch:
         self.txn = txn
         self.now_s = now_s
         self._seen = seen
-        self._new_rows: list[tuple[int, int]] = []
+        self._new_rows: set[tuple[int, int]] = set()
+        # From this number on URLs are younger than the batch: only the batch itself can have given them rows.
+        self._fresh_from = txn.number(URL_COUNT) + 1
         self._runs: dict[int, _RunDelta] = {}
         self._origins: dict[tuple[int, int], _OriginDelta] = {}
         self._origin_ids: dict[str, int] = {}
@@ -201,22 +207,23 @@ class FrontierBatch:
         """
         delta = self._run(run_id)
         room = delta.run.max_frontier - delta.value("discovered")
-        added = dropped = 0
-        for url in urls:
-            url_id = intern_url(self.txn, url)
+        dropped = 0
+        rows: dict[tuple[int, int], Row] = {}
+        for url, url_id in intern_urls(self.txn, urls).items():
             key = (run_id, url_id)
             if self._is_seen(key):
                 continue
-            if added >= room:
+            if len(rows) >= room:
                 dropped += 1
                 continue
             if admit is not None and not admit(url):
                 continue
             place = sequence_of(depth, url_id)
-            self._add_row(
-                key, Row(RowState.QUEUED, depth, self._origin_id(url), lane, place, redirects=redirects, kind=kind)
-            )
-            added += 1
+            rows[key] = Row(
+                RowState.QUEUED, depth, self._origin_id(url), lane, place, redirects=redirects, kind=kind
+            )  # fmt: skip
+        self._add_rows(run_id, rows)
+        added = len(rows)
         delta.add("discovered", added)
         delta.add("queued", added)
         delta.add("dropped", dropped)
@@ -434,21 +441,28 @@ class FrontierBatch:
         return origin_id
 
     def _is_seen(self, key: tuple[int, int]) -> bool:
-        if key in self._seen:
+        if key in self._seen or key in self._new_rows:
             return True
-        if not self.txn.has(ROWS, key):
+        if key[1] >= self._fresh_from or not self.txn.has(ROWS, key):
             return False
-        self._new_rows.append(key)
+        self._new_rows.add(key)
         return True
 
-    def _add_row(self, key: tuple[int, int], row: Row) -> None:
-        run_id, url_id = key
-        self.txn.put(ROWS, key, row)
-        self._new_rows.append(key)
-        self._enter_queue(run_id, url_id, row)
+    def _add_rows(self, run_id: int, rows: Mapping[tuple[int, int], Row]) -> None:
+        """Put rows and their places in the queue, each in the order of keys."""
+        self.txn.put_many(ROWS, sorted(rows.items(), key=_key_of))
+        places = [((run_id, row.origin_id, row.lane, row.sequence), key[1]) for key, row in rows.items()]
+        self.txn.put_many(QUEUE, sorted(places))
+        self._new_rows.update(rows)
+        for row in rows.values():
+            self._feed(run_id, row)
 
     def _enter_queue(self, run_id: int, url_id: int, row: Row) -> None:
         self.txn.put(QUEUE, (run_id, row.origin_id, row.lane, row.sequence), url_id)
+        self._feed(run_id, row)
+
+    def _feed(self, run_id: int, row: Row) -> None:
+        """Count a row among those that its origin has queued."""
         self._origin(run_id, row.origin_id).queued += 1
         fed = (run_id, row.origin_id)
         self._fed[fed] = self._fed.get(fed, False) or row.lane == Lane.URGENT

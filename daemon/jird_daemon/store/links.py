@@ -2,7 +2,7 @@
 
 from jird_daemon.store.tables import INLINKS, LINKS, Inlink, Link, LinkSet
 from jird_daemon.store.txn import Txn
-from jird_daemon.store.urls import intern_url
+from jird_daemon.store.urls import intern_urls
 
 # Words under which one page links to another; more is a paragraph, not a name.
 ANCHOR_CHARS_MAX = 256
@@ -52,10 +52,10 @@ def collect_anchors(txn: Txn, url_id: int) -> tuple[str, ...]:
 def _destinations(txn: Txn, url_id: int, links: tuple[Link, ...]) -> dict[int, Inlink]:
     """Backlink entry for each page linked to, itself left out; of several links the best named one counts."""
     found: dict[int, Inlink] = {}
-    for link in links:
-        if not link.to_url.startswith(_WEB_SCHEMES):
-            continue
-        to_id = intern_url(txn, link.to_url)
+    web_links = [link for link in links if link.to_url.startswith(_WEB_SCHEMES)]
+    ids = intern_urls(txn, [link.to_url for link in web_links])
+    for link in web_links:
+        to_id = ids[link.to_url]
         if to_id == url_id:
             continue
         entry = Inlink(link.text[:ANCHOR_CHARS_MAX].strip(), link.is_nofollow)
