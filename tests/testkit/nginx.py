@@ -37,20 +37,21 @@ TEMP_PATHS = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 @dataclass(frozen=True, slots=True)
 class VirtualHost:
-    """One site of nginx, over TLS: resources by path, or the files below a document root."""
+    """One site of nginx: resources by path, or the files below a document root."""
 
     host: str
     address: str
     port: int
     resources: Mapping[str, Reply] = field(default_factory=dict)
     document_root: Path | None = None
+    is_compressed: bool = True
 
 
 class Nginx:
     """A running nginx with files, configuration and logs below one folder."""
 
-    def __init__(self, directory: Path, hosts: Sequence[VirtualHost], pem: Path) -> None:
-        """Write files and configuration; `pem` holds certificate and key for all hosts."""
+    def __init__(self, directory: Path, hosts: Sequence[VirtualHost], pem: Path | None) -> None:
+        """Write files and configuration; `pem` holds certificate and key for all hosts, None: they speak plain HTTP."""
         self.directory = directory
         self.config_file = directory / "nginx.conf"
         self._hosts = hosts
@@ -97,9 +98,9 @@ def main_config(directory: Path, servers: str, *, user: str = "") -> str:
 
 
 def server_block(
-    host: VirtualHost, directory: Path, certificate: Path, key: Path, *, seen_as: Path | None = None
+    host: VirtualHost, directory: Path, certificate: Path | None, key: Path | None, *, seen_as: Path | None = None
 ) -> str:
-    """Write the host's bodies below `directory` and return its server block.
+    """Write the host's bodies below `directory` and return its server block; without a certificate it is plain HTTP.
 
     `seen_as` is the path of `directory` as nginx will see it, in another machine for example.
     """
@@ -114,12 +115,13 @@ def server_block(
             locations.append(_file_location(_decoded(path), number, reply))
     body = "\n        ".join(locations)
     rest = f"root {host.document_root}; index index.html;" if host.document_root else "return 404;"
+    tls = f"ssl_certificate {certificate}; ssl_certificate_key {key};" if certificate else ""
     return f"""
     server {{
-        listen {host.address}:{host.port} ssl http2;
+        listen {host.address}:{host.port}{" ssl http2" if tls else ""};
         server_name {host.host};
-        ssl_certificate {certificate};
-        ssl_certificate_key {key};
+        {tls}
+        {"" if host.is_compressed else "gzip off;"}
         root {(seen_as or directory) / host.host};
         {body}
         location / {{ {rest} }}

@@ -15,6 +15,7 @@ PACKAGES = (
     "llvmlite==0.50.0",
     "numba==0.68.1",
     "numpy==2.4.6",
+    "scrapy==2.19.0",
     "tantivy==0.27.0",
     "trafilatura==2.3.1",
     "lxml_html_clean==0.4.6",

@@ -1,0 +1,1 @@
+"""Sites and other crawlers for the benchmarks of the crawl."""
