@@ -26,6 +26,7 @@ _MODIFIED_NAMES = (
 )  # fmt: skip
 _PUBLISHED, _MODIFIED = "datePublished", "dateModified"
 _JSON_DATE = re.compile(rf'"({_PUBLISHED}|{_MODIFIED})"\s*:\s*"([^"]{{4,40}})"')
+_JSON_DATE_NAME = re.compile(rf'"({_PUBLISHED}|{_MODIFIED})"'.encode())
 _JSON_LD = 'script[type="application/ld+json"]'
 _JSON_LD_CHARS_MAX = 262_144
 _DATE_CHARS_MAX = 64
@@ -67,7 +68,7 @@ def read_dates(
 
 def date_scripts(parser: LexborHTMLParser, source: bytes) -> list[str]:
     """Give the JSON-LD of a page that holds a date; [] for most pages, without a search."""
-    if _PUBLISHED.encode() not in source and _MODIFIED.encode() not in source:
+    if _JSON_DATE_NAME.search(source) is None:
         return []
     return [script.text()[:_JSON_LD_CHARS_MAX] for script in parser.css(_JSON_LD)]
 

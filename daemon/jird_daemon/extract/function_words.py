@@ -5,6 +5,7 @@ Spanish without what Portuguese has, Russian without what Bulgarian has). What t
 """
 
 import re
+from collections import Counter
 
 MIXED = "mul"  # ISO 639-2: several languages
 
@@ -35,8 +36,8 @@ _WORDS_MIN = 6
 _DISTINCT_MIN = 4
 _SHARE_MIN = 0.9
 _PIECES_MIN = 0.8
-# A page whose words are shared so has parts in two languages, when it has so many.
-_MIXED_SHARE_MAX = 0.75
+# Words of a page from which on those of a second language, or letters that the first does not have, mean that it has
+# parts in two.
 _MIXED_WORDS_MIN = 12
 # Bytes of UTF-8 a character: accents add a twentieth, Cyrillic letters double it. Text without blanks between words is
 # seen here alone.
@@ -50,6 +51,11 @@ _SCRIPTS = {
     "el": re.compile("[\u0386-\u03ce]"),
 }
 _SCRIPT_SHARE_MIN = 0.3
+# Of the languages in plain Cyrillic letters, Russian alone has the letter yery; others have letters of their own too.
+_YERY = "\u044b"
+_YERY_MIN = 4
+_OTHER_CYRILLIC = re.compile("[\u0450\u0452-\u052f]")
+_RUSSIAN_WORDS_MIN = 2
 
 
 def told_by_words(pieces: list[str]) -> str:
@@ -66,14 +72,15 @@ def told_by_words(pieces: list[str]) -> str:
     sample = "".join(pieces)
     ratio = len(sample.encode("utf-8", "replace")) / (len(sample) or 1)
     if len(words) < _WORDS_MIN:
-        return _told_by_script(sample) if ratio >= _CYRILLIC_BYTES_MIN else ""
+        return _told_by_script(sample, words) if ratio >= _CYRILLIC_BYTES_MIN else ""
     names = [_LANGUAGE_OF[word] for word in words]
     name = max(set(names), key=names.count)
     count = names.count(name)
     is_many = len(names) >= _MIXED_WORDS_MIN
-    if is_many and count <= _MIXED_SHARE_MAX * len(names):
-        return MIXED
-    if count < _SHARE_MIN * len(names) or len(_LANGUAGES[name].intersection(words)) < _DISTINCT_MIN:
+    if count < _SHARE_MIN * len(names):
+        distinct = Counter(_LANGUAGE_OF[word] for word in set(words))
+        return MIXED if is_many and all(n >= _DISTINCT_MIN for _, n in distinct.most_common(2)) else ""
+    if len(_LANGUAGES[name].intersection(words)) < _DISTINCT_MIN:
         return ""
     if ratio < _CYRILLIC_BYTES_MIN if name == "ru" else ratio > _LATIN_BYTES_MAX:
         return MIXED if is_many else ""
@@ -81,7 +88,10 @@ def told_by_words(pieces: list[str]) -> str:
     return name if sum(map(bool, found)) >= _PIECES_MIN * len(pieces) else ""
 
 
-def _told_by_script(sample: str) -> str:
+def _told_by_script(sample: str, words: list[str]) -> str:
+    if sum(word in _LANGUAGES["ru"] for word in words) >= _RUSSIAN_WORDS_MIN:
+        is_russian = sample.count(_YERY) >= _YERY_MIN and _OTHER_CYRILLIC.search(sample) is None
+        return "ru" if is_russian else ""
     for name, script in _SCRIPTS.items():
         if len(script.findall(sample)) >= _SCRIPT_SHARE_MIN * len(sample):
             return name

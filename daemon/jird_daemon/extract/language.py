@@ -125,12 +125,12 @@ def _pieces(prose: str, chars: int) -> list[str]:
 
 
 def _stretches(prose: str) -> list[str]:
-    """Give pieces for the model, evenly over the text; [] when there is too little of it."""
+    """Give pieces of the text for the model; [] when there is too little of it."""
     if len(prose.encode("utf-8", "replace")) < _TEXT_BYTES_MIN:
         return []
     pieces = _pieces(prose, _STRETCH_CHARS)
-    # Far from each other first, since few are read of most pages.
-    return pieces[1::2] + pieces[::2] if len(pieces) == _PLACES else pieces
+    # Both ends first: a page in two languages is told by them.
+    return [pieces[0], pieces[-1], pieces[_PLACES // 2]] if len(pieces) == _PLACES else pieces
 
 
 @lru_cache(maxsize=1)

@@ -69,6 +69,7 @@ _FEED = re.compile(rb"<(rss|feed|rdf:RDF)[\t\n\r >]")
 # What may stand before the first element of a feed: beginning and end; a comment is more than a declaration.
 _PROLOG = ((b"<!--", b"-->"), (b"<?", b"?>"), (b"<!", b">"))
 _BOMS = (b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf")
+_MARKUP = (b"<", b"\n", b" ", b"\r")
 # Section 3: bytes that no text has.
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _APACHE_CHARSETS = ("ISO-8859-1", "iso-8859-1", "UTF-8")
@@ -155,6 +156,8 @@ def _identify(head: bytes) -> str:
 
 def _signature(head: bytes, *, is_text_likely: bool) -> str:
     """The type whose signature a body bears; "" for none. Where text is likely, letters alone are no signature."""
+    if head.startswith(_MARKUP):  # most, and no signature
+        return ""
     for kind, formats in _CONTAINERS:
         if head.startswith(kind) and head[8:12] in formats:
             return formats[head[8:12]]
