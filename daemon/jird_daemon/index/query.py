@@ -32,6 +32,7 @@ _KEYWORD_FILTERS = {"site": Namespace.SITE, "host": Namespace.HOST, "lang": Name
 # UQ4: how other engines exclude a word. Here it is a word, for the sake of pasted commands, so people are told.
 _EXCLUSION_OF_OTHERS = re.compile(r"-[^\W\d_]{3,}")
 _OPERANDS = frozenset({PartKind.WORD, PartKind.PHRASE, PartKind.FILTER, PartKind.OPEN})
+_NOT_OR_OPERANDS = _OPERANDS | {PartKind.NOT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def check_query(text: str) -> str:
     """
     if len(text) > QUERY_CHARS_MAX:
         raise InvalidQueryError(f"the query has {len(text)} characters; at most {QUERY_CHARS_MAX}", "QUERY_TOO_LONG")
-    for char in text:
+    for char in text if not text.isprintable() else "":
         if unicodedata.category(char) in ("Cc", "Cs") and char not in "\t\n\r":
             raise InvalidQueryError(f"the query holds the control character U+{ord(char):04X}", "QUERY_NOT_TEXT")
     return " ".join(text.split())
@@ -144,11 +145,11 @@ class _Parser:
         while True:
             is_negated = self._peek() == PartKind.NOT and self._peek(1) in _OPERANDS
             self._at += is_negated
-            is_joined = is_joined or (self._peek(1) == PartKind.AND and self._peek(2) in _OPERANDS | {PartKind.NOT})
+            is_joined = is_joined or (self._peek(1) == PartKind.AND and self._peek(2) in _NOT_OR_OPERANDS)
             node = self._read_operand(group, depth, is_strict=is_joined or is_negated, is_excluded=is_negated)
             if node is not None:
                 (unwanted if is_negated else wanted).append(node)
-            if self._peek() != PartKind.AND or self._peek(1) not in _OPERANDS | {PartKind.NOT}:
+            if self._peek() != PartKind.AND or self._peek(1) not in _NOT_OR_OPERANDS:
                 break
             self._at += 1
             is_joined = True
@@ -162,7 +163,7 @@ class _Parser:
 
     def _is_or(self) -> bool:
         """Whether the next part is an OR between two operands."""
-        return self._peek() == PartKind.OR and self._at > 0 and self._peek(1) in _OPERANDS | {PartKind.NOT}
+        return self._peek() == PartKind.OR and self._at > 0 and self._peek(1) in _NOT_OR_OPERANDS
 
     def _read_operand(self, group: _Group, depth: int, *, is_strict: bool, is_excluded: bool) -> Query | None:
         """One word, phrase or group; a filter, and an excluded phrase, go to the group and give None."""
@@ -208,9 +209,11 @@ class _Parser:
 
 def _all_of(wanted: Sequence[Query], unwanted: Sequence[Query]) -> Query | None:
     """And of all; None if nothing is wanted, since there is then nothing to exclude from."""
-    children = dict.fromkeys(wanted)
-    if not children:
+    if not wanted:
         return None
+    if len(wanted) == 1 and not unwanted:
+        return wanted[0]
+    children = dict.fromkeys(wanted)
     children.update(dict.fromkeys(Not(node) for node in unwanted))
     return next(iter(children)) if len(children) == 1 else And(tuple(children))
 
