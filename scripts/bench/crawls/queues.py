@@ -20,7 +20,7 @@ BATCH = 64
 """Leases that are out together, as connections in a crawl."""
 DELAY_S = 1.0
 LINKS = 600
-FILL_STEP = 20_000
+FILL_STEP = 100_000
 
 
 def urls_of(first: int, count: int, origins: int) -> list[str]:

@@ -7,6 +7,7 @@ from jird_daemon.frontier.rules import OriginRules
 from jird_daemon.store.tables import ORIGIN_STATES, RUN_ORIGINS, RunState
 from jird_settings import Crawl, HostRule
 from testkit.crawling import crawling, site
+from testkit.delays import judge_delays
 from testkit.origin import Exchange, Origin, Reply
 
 # What a clock and a socket may differ by between the crawler's view and the server's.
@@ -67,6 +68,25 @@ async def test_runs_over_one_origin_share_its_delay(origin: Origin, tmp_path: Pa
             await crawl.ended(run_id)
     assert len(origin.log.entries()) == 21
     assert min(origin.log.gaps_s("fault.test")) >= 0.04 - TOLERANCE_S
+
+
+async def test_ten_runs_over_many_origins_keep_the_delay_of_each(origin: Origin, tmp_path: Path) -> None:
+    """J133, J165, U134: each origin has its own time, whichever run asks and however long the others' answers take."""
+    hosts = [origin.add_host(f"h{number}.fault.test") for number in range(20)]
+
+    async def answer(exchange: Exchange) -> None:
+        await asyncio.sleep(0.005 * (hosts.index(exchange.access.host) % 8))
+        await exchange.send(Reply.html(f"<title>{exchange.access.host}{exchange.access.target}</title>"))
+
+    for number in range(10):
+        origin.add(f"/r{number}", answer)
+    async with crawling(origin, tmp_path, {"crawl": {"delay_ms": 120, "address_connections": 64}}, fast=False) as crawl:
+        run_ids = [await crawl.start(*(origin.url(f"/r{number}", host=host) for host in hosts)) for number in range(10)]
+        runs = [await crawl.ended(run_id) for run_id in run_ids]
+    assert [run.counts.requests for run in runs] == [len(hosts)] * len(runs)
+    kept = judge_delays(origin.log, hosts, 0.12 - TOLERANCE_S, 0.0, 1.0)
+    assert kept.broken == 0
+    assert all(len(origin.log.entries(host=host)) == 1 + len(runs) for host in hosts)  # robots.txt once
 
 
 async def test_own_hosts_get_several_connections_without_delay(origin: Origin, tmp_path: Path) -> None:

@@ -24,6 +24,14 @@ def test_the_gate_that_is_ready_longest_goes_first() -> None:
     assert taken(queue_of(late=3.0, first=1.0, second=2.0), 2.5) == ["first", "second"]
 
 
+def test_with_nobody_ready_the_next_look_is_at_the_earliest_deadline() -> None:
+    """S14: whoever asks may sleep until then, and not longer."""
+    hosts = queue_of(a=7.0, b=3.0, c=9.0)
+    assert hosts.take(2.0) is None
+    assert hosts.next_time_s() == 3.0
+    assert taken(hosts, 3.0) == ["b"]
+
+
 def test_a_waiting_gate_hides_nobody() -> None:
     """S11, S15, F75, J132: ten thousand that wait, and one that does not."""
     hosts = queue_of(**{f"blocked{number}": 1e9 for number in range(10_000)}, free=0.0)
