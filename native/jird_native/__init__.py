@@ -8,7 +8,8 @@
         print(result.page_ids, result.scores)
 
 A segment never changes: deleted documents are Tombstones beside it, new ones go into further segments, a Snapshot
-searches several as one index, and merge_segments makes one of them. examples/index_folder.py is a whole program;
+searches several as one index, and merge_segments makes one of them. docs/library.md says more, examples/index_folder.py
+is a whole program;
 native/qix/qix_format.h describes the file.
 """
 

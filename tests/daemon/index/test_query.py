@@ -174,6 +174,17 @@ def test_query_without_a_word_to_look_for_has_no_tree(text: str) -> None:
     assert tree(text) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "words"), [("* " * 500, 0), ("*a " * 330, 1), ("the " * 250, 1), ("the of to " * 90, 3)]
+)
+def test_query_of_only_wildcards_or_the_commonest_words_is_small_and_clear(text: str, words: int) -> None:
+    """J158, F107: a wildcard is no operator, so a thousand of them cost nothing; a repeated word is one term."""
+    parsed = parse_query(text)
+    assert len(parsed.terms) == words
+    assert parsed.tree is None or count_nodes(parsed.tree) <= words + 1
+    assert (parsed.tree is None) == ("the query has no word that can be looked for" in parsed.notices)
+
+
 def test_person_who_excludes_a_word_is_told_how() -> None:
     """UQ4: a bare -word does not exclude."""
     assert parse_query("leaves -rhubarb").notices == ('-rhubarb was read as a word; -"rhubarb" leaves it out',)
