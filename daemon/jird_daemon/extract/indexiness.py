@@ -28,6 +28,8 @@ BASE = -10
 _NEVER = int(LocationFlag.IN_NAV | LocationFlag.IN_ASIDE)
 _OWN = int(LocationFlag.IN_MAIN | LocationFlag.IN_ARTICLE)
 _FRAME = int(LocationFlag.IN_HEADER | LocationFlag.IN_FOOTER)
+# As numbers: an `&` with a flag makes an object, and a page has hundreds of links.
+_HEADLINE, _LIST = int(LocationFlag.IN_HEADLINE), int(LocationFlag.IN_LIST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,9 @@ def measure_indexiness(links: Iterable[Link], *, is_dated: bool) -> Indexiness:
         if flags & _NEVER or not (flags & _OWN or not flags & _FRAME):
             continue
         place = ""
-        if link.has_headline or flags & LocationFlag.IN_HEADLINE:
+        if link.has_headline or flags & _HEADLINE:
             place = "headline"
-        elif flags & LocationFlag.IN_LIST:
+        elif flags & _LIST:
             place = "list"
         locality = link.locality if link.locality in (SELF_LINK, IN_LINK) else -1
         key = (locality, place) if locality >= 0 else (-1, "")
