@@ -48,6 +48,9 @@ def text(document: ParsedDocument) -> str:
         "<p>x</p>" * 40_000 + "deep text",
         "<select>" * 20_000 + "deep text",
         "<h1>" * 900 + "<main><code>" * 30 + "deep text",
+        "<script type='application/ld+json'>" + '"datePublished":"0001-01-01",' * 60_000 + "</script>deep text",
+        "<a href='mailto:" + "x" * 400 + "'>x</a>" * 4 + "<a href=mailto:x?" + "y" * 400_000 + ">deep text",
+        "<time datetime=9999-12-31>x</time>" * 20_000 + "deep text",
     ],
     ids=lambda page: page[:12],
 )  # fmt: skip
