@@ -54,7 +54,7 @@ integration: env ## the end-to-end part of the tests
 
 CHAOS_ROUNDS ?= 200
 chaos: env ## kill processes under load, CHAOS_ROUNDS (200) times; `make test` does so 20 times
-	JIRD_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(BIN)/pytest -q tests/e2e/test_chaos.py $(PYTEST_ARGS)
+	JIRD_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(BIN)/pytest -q --timeout 3600 tests/e2e/test_chaos.py $(PYTEST_ARGS)
 
 test-system: deb ## boot a Debian tree, install the package, drive systemd (root; systemd-container, mmdebstrap)
 	$(BIN)/pytest -q -m system tests/system $(PYTEST_ARGS)

@@ -8,6 +8,8 @@ import gzip
 import zlib
 from collections.abc import Awaitable, Callable
 from email.utils import formatdate
+from functools import cache
+from urllib.parse import unquote_to_bytes
 
 import brotli
 
@@ -257,6 +259,88 @@ async def not_http(exchange: Exchange) -> None:
     exchange.drop()
 
 
+async def header_drip(exchange: Exchange) -> None:
+    """A header line every 20 ms, without end (F57)."""
+    exchange.keep_alive = False
+    await exchange.write(b"HTTP/1.1 200 OK\r\n")
+    while not exchange.stopping.is_set():
+        await exchange.write(b"X-Drip: 1\r\n")
+        await asyncio.sleep(0.02)
+
+
+async def header_flood(exchange: Exchange) -> None:
+    """Header lines without end, as fast as the client reads."""
+    exchange.keep_alive = False
+    await exchange.write(b"HTTP/1.1 200 OK\r\n")
+    while not exchange.stopping.is_set():
+        await exchange.write(b"X-Flood: again\r\n" * 500)
+        await asyncio.sleep(0.002)  # the server has others to answer
+
+
+async def interim_flood(exchange: Exchange) -> None:
+    """Interim answers (103) without end, and never the real one."""
+    exchange.keep_alive = False
+    while not exchange.stopping.is_set():
+        await exchange.write(b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n" * 50)
+        await asyncio.sleep(0.002)  # the server has others to answer
+
+
+async def odd_head(exchange: Exchange) -> None:
+    """A page below a head of `lines`: a status line and headers with \\n between them, percent-encoded."""
+    exchange.keep_alive = False
+    lines = unquote_to_bytes(exchange.query.get("lines", "")).replace(b"\n", b"\r\n")
+    await exchange.write(lines + b"\r\n\r\n" + page("Odd head").encode())
+    exchange.drop()
+
+
+async def chunk_bomb(exchange: Exchange) -> None:
+    """A chunk that says it has 2^63 bytes."""
+    head = exchange.head(200, [("Content-Type", "text/html"), ("Transfer-Encoding", "chunked")])
+    await exchange.write(head + b"7fffffffffffffff\r\n<p>hello")
+    exchange.drop()
+
+
+async def chunk_extension(exchange: Exchange) -> None:
+    """A chunk whose extension has no end."""
+    exchange.keep_alive = False
+    await exchange.write(
+        exchange.head(200, [("Content-Type", "text/html"), ("Transfer-Encoding", "chunked")]) + b"5;x="
+    )
+    while not exchange.stopping.is_set():
+        await exchange.write(b"y" * 4_096)
+        await asyncio.sleep(0.002)  # the server has others to answer
+
+
+async def bomb(exchange: Exchange) -> None:
+    """64 MiB of nothing, packed by `coding`: gzip, deflate, br, or twice."""
+    coding = exchange.query.get("coding", "gzip")
+    await _send_coded(exchange, {"twice": "gzip, gzip"}.get(coding, coding), packed_bomb(coding))
+
+
+@cache
+def packed_bomb(coding: str) -> bytes:
+    """BOMB_BYTES packed; made once, since making it holds up the server."""
+    plain = bytes(BOMB_BYTES)
+    packers: dict[str, Callable[[], bytes]] = {
+        "gzip": lambda: gzip.compress(plain, 6),
+        "deflate": lambda: zlib.compress(plain, 6),
+        "br": lambda: brotli.compress(plain, quality=2),
+        "twice": lambda: gzip.compress(gzip.compress(plain, 6)),
+    }
+    return packers[coding]()
+
+
+async def cut_gzip(exchange: Exchange) -> None:
+    """The first half of a gzip stream, with an honest length."""
+    packed = gzip.compress(page("Cut", "words " * 500).encode())
+    await _send_coded(exchange, "gzip", packed[: len(packed) // 2])
+
+
+async def many_codings(exchange: Exchange) -> None:
+    """A page that says it is packed a hundred times over."""
+    await _send_coded(exchange, ", ".join(["gzip"] * 100), page("Not packed").encode())
+
+
 async def noindex(exchange: Exchange) -> None:
     """A page that asks by `<meta name=robots>` not to be indexed."""
     text = page("Noindex", "secretnoindexword").replace("<head>", "<head><META NAME='ROBOTS' CONTENT='NOINDEX'>")
@@ -306,6 +390,15 @@ ROUTES: dict[str, Fault] = {
     "/no-type": no_type,
     "/etag": etag,
     "/not-http": not_http,
+    "/header-drip": header_drip,
+    "/header-flood": header_flood,
+    "/interim-flood": interim_flood,
+    "/odd-head": odd_head,
+    "/chunk-bomb": chunk_bomb,
+    "/chunk-extension": chunk_extension,
+    "/bomb": bomb,
+    "/cut-gzip": cut_gzip,
+    "/many-codings": many_codings,
     "/noindex": noindex,
     "/noindex-header": noindex_header,
 }
