@@ -94,6 +94,17 @@ class OpenedView:
                 found[term] = found.get(term, 0) + df
         return sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit]
 
+    def near_terms(self, term: str, max_edits: int, limit: int) -> list[tuple[str, int]]:
+        """Words that differ from `term` by 1 to `max_edits` edits, and how many documents hold each, commonest first.
+
+        Of each segment, `limit` words of fewest edits are considered.
+        """
+        found: dict[str, int] = {}
+        for opened in self.segments:
+            for near, df in opened.segment.near_terms(term, max_edits, limit):
+                found[near] = found.get(near, 0) + df
+        return sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit]
+
 
 def _open_segment(folder: Path, ref: SegmentRef, known: OpenedSegment | None) -> OpenedSegment:
     if known is not None and known.ref.tombstones == ref.tombstones:

@@ -19,6 +19,7 @@ from jird_daemon.index.hydrate import ImageHit, SearchHit, collect_images, make_
 from jird_daemon.index.manifest import read_manifest
 from jird_daemon.index.opened_view import OpenedView, UnusableSegmentError, without_segments
 from jird_daemon.index.query import ParsedQuery, parse_query
+from jird_daemon.index.spelling import THIN_HITS, corrected_query
 from jird_daemon.index.suggest import suggest
 from jird_daemon.store import Store
 from jird_native import CorruptSegmentError, Namespace, SearchResult
@@ -27,6 +28,8 @@ T = TypeVar("T")
 
 # J159: results are taken from the first so many candidates.
 SEARCH_WINDOW = 100_000
+# Near words of each segment that are compared by how common they are.
+_NEAR_TERMS = 16
 # Candidates beyond the page that is asked for: to know whether there is a next one, and to fill the page when some have
 # vanished from the store since.
 _SPARE_CANDIDATES = 17
@@ -173,7 +176,10 @@ class Searcher:
             if has_more or not is_cut:
                 break
             wanted *= 4
-        return SearchPage(parsed.text, hits, has_more, result.match_count, result.exact, generation, parsed.notices)
+        notices = parsed.notices
+        if offset == 0 and len(hits) < THIN_HITS:
+            notices += self._on_view(lambda opened: _spelling_notices(opened, parsed))
+        return SearchPage(parsed.text, hits, has_more, result.match_count, result.exact, generation, notices)
 
     def search_images(self, text: str, limit: int, offset: int) -> ImagePage:
         """One page of the pictures of pages that match, in the order of their ranks. Errors as `search`."""
@@ -269,3 +275,13 @@ class Searcher:
             if self._opened is opened:
                 self._opened = rest
         return rest
+
+
+def _spelling_notices(opened: OpenedView, parsed: ParsedQuery) -> tuple[str, ...]:
+    """What the query may have been meant to be, as a sentence, if it seems mistyped."""
+
+    def list_near(term: str, max_edits: int) -> list[tuple[str, int]]:
+        return opened.near_terms(term, max_edits, _NEAR_TERMS)
+
+    corrected = corrected_query(parsed.text, parsed.terms, opened.snapshot.df, list_near)
+    return (f"did you mean: {corrected}",) if corrected else ()

@@ -151,6 +151,23 @@ def test_suggestions_come_from_all_segments_most_frequent_first(tmp_path: Path) 
         assert index.searcher.suggest("red appl", 2) == ["red applet", "red apple"]
 
 
+def test_thin_answer_says_what_a_mistyped_query_may_have_meant(tmp_path: Path) -> None:
+    """The commonest near word over all segments; what is found, rare but right, short, or a number stays as it is."""
+    with IndexedStore(tmp_path) as index:
+        index.put_texts({1: "configuration of the crawler", 2: "configurable", 9: "word serial 20261"})
+        index.put_texts(dict.fromkeys(range(3, 9), "configuration of the server"))
+        notices = {
+            text: index.searcher.search(text, 10, 0).notices
+            for text in ("Confguration cralwer", "crawler", "configuration", "tha", "20262", '"sreial word"', "zebra")
+        }
+        later_page = index.searcher.search("cralwer", 10, 10).notices
+    assert notices == {
+        "Confguration cralwer": ("did you mean: configuration crawler",),
+        '"sreial word"': ('did you mean: "serial word"',),
+    } | dict.fromkeys(("crawler", "configuration", "tha", "20262", "zebra"), ())
+    assert later_page == ()
+
+
 def test_kind_of_view_says_what_it_is_made_of(tmp_path: Path) -> None:
     """J22: core, mapped and hybrid give the same answers, and status names the one in use."""
     with IndexedStore(tmp_path) as index:
