@@ -22,7 +22,7 @@ def wide(origin: Origin, count: int, host: str = "fault.test") -> list[str]:
 
 
 async def test_every_gap_holds_the_minimum_delay(origin: Origin, tmp_path: Path) -> None:
-    """J57, J133, U94: from the end of one answer to the start of the next request, robots.txt included."""
+    """J57, J133, S12, U94: from the end of one answer to the start of the next request, robots.txt included."""
     wide(origin, 6)
     async with crawling(origin, tmp_path, {"crawl": {"delay_ms": 120}}, fast=False) as crawl:
         await crawl.run("/")
@@ -40,7 +40,7 @@ async def test_a_runs_own_delay_replaces_the_configured_one(origin: Origin, tmp_
 
 
 async def test_crawl_delay_of_robots_txt_is_kept(origin: Origin, tmp_path: Path) -> None:
-    """U95, U141: 0.3 seconds in the file, 0 configured."""
+    """S12, U95, U141: 0.3 seconds in the file, 0 configured."""
     urls = wide(origin, 3, "robots-delay.test")
     async with crawling(origin, tmp_path, {"crawl": {"delay_ms": 0}}, fast=False) as crawl:
         await crawl.run(*urls)

@@ -61,7 +61,7 @@ def test_a_gate_with_several_connections_has_several_tokens() -> None:
 
 
 def test_a_held_gate_holds_all_its_tokens() -> None:
-    """S17: a 429 on one connection counts for all."""
+    """S12, S17: a 429 on one connection counts for all."""
     hosts: HostQueue[str] = HostQueue()
     gate = hosts.open_gate("own", 2, 0.0)
     hosts.add_source(gate, "own")
