@@ -18,6 +18,7 @@ static void look_up(const qix_segment *segment)
     qix_fault fault;
     qix_document row;
     qix_list_terms(segment, (const uint8_t *)"\0w", 2, TERMS, keys, ends, dfs, &count, &fault);
+    qix_near_terms(segment, (const uint8_t *)"\0wrod", 5, 2, TERMS, keys, ends, dfs, &count, &fault);
     qix_term_df(segment, (const uint8_t *)"\0word", 5, dfs, &fault);
     if (qix_find_page(segment, 3, &docid, &fault) == QIX_OK && docid != UINT32_MAX &&
         qix_get_document(segment, docid, &row, &fault) == QIX_OK && row.page_id != 3)
