@@ -29,8 +29,9 @@ LEAVES = 8 * ROUNDS
 """Pages of each hub; a crawl is at most 32 links deep, and the hubs must last for all rounds."""
 BETWEEN_REQUESTS = (2, 40)
 """So many requests are made before the next kill: from the middle of a start to the middle of a commit."""
-UNCOMMITTED_S = 2.0
-"""What was asked for so long before a kill may be asked for again; a commit and a parse take milliseconds."""
+UNCOMMITTED_S = 10.0
+"""What was asked for so long before a kill may be asked for again: pages wait, uncommitted, while killed parse workers
+are replaced, which takes seconds on a loaded machine."""
 
 
 class GrowingSite:
