@@ -56,9 +56,8 @@ class Oracle:
         self.positions = defaultdict(lambda: defaultdict(list))
         self.lengths = []
         for index, doc in enumerate(self.documents):
-            for place, position, term, _ in doc.tokens:
-                if (place, position) not in self.positions[WORD, term][index]:
-                    self.positions[WORD, term][index].append((place, position))
+            for place, position, term in dict.fromkeys(token[:3] for token in doc.tokens):  # each once, in order
+                self.positions[WORD, term][index].append((place, position))
             for namespace, term in doc.keywords:
                 self.positions[namespace, term][index] = []
             self.lengths.append(sum(self.weights[place] for place, _, _, primary in doc.tokens if primary))
