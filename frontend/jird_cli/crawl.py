@@ -21,7 +21,7 @@ def crawl() -> None:
 
 @crawl.command()
 @click.argument("seeds", metavar="[URL]...", nargs=-1)
-@click.option("--file", "-f", "crawl_file", type=FILE, help="A crawl file: seeds, limits, policies (see EXAMPLES).")
+@click.option("--file", "-f", "crawl_file", type=FILE, help="A crawl file: seeds, limits, policies (see jirdctl(1)).")
 @click.option("--policy-file", "policy_files", type=FILE, multiple=True, help="A file with further policies.")
 @click.option("--wait", is_flag=True, help="Show progress until the run ends; the exit code tells how it ended.")
 @click.option("--max-depth", type=click.IntRange(0, 32), help="Links to follow from a seed; 0 fetches only the seeds.")

@@ -37,11 +37,21 @@ def search(invocation: Invocation, query: tuple[str, ...], limit: int, offset: i
 
 def _results(answer: "SearchResponse") -> str:
     if not answer.hits:
-        return "nothing found"
+        return "\n".join([_none_shown(answer), *answer.notices])
     blocks = [_result(answer.offset + number, hit) for number, hit in enumerate(answer.hits, 1)]
-    count = f"{answer.match_count:,}" if answer.match_count_exact else f"at least {answer.match_count:,}"
-    shown = f"{answer.offset + 1} to {answer.offset + len(answer.hits)} of {count}, {answer.took_us / 1_000:.1f} ms"
+    last = answer.offset + len(answer.hits)
+    shown = f"{answer.offset + 1} to {last} of {_count(answer)}, {answer.took_us / 1_000:.1f} ms"
     return "\n\n".join([*blocks, "\n".join([shown, *answer.notices])])
+
+
+def _count(answer: "SearchResponse") -> str:
+    return f"{answer.match_count:,}" if answer.match_count_exact else f"at least {answer.match_count:,}"
+
+
+def _none_shown(answer: "SearchResponse") -> str:
+    if not answer.match_count:
+        return "nothing found"
+    return f"nothing from rank {answer.offset:,} on, of {_count(answer)}; take a smaller --offset"
 
 
 def _result(rank: int, hit: "SearchHit") -> str:

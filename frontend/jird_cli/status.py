@@ -29,12 +29,13 @@ def _status(answer: "Status") -> str:
 
     index, store, crawler = answer.index, answer.store, answer.crawler
     runs = ", ".join(f"run {run.run_id} ({run.counts.queued_count:,} queued)" for run in crawler.runs)
+    segments = "segment" if index.segment_count == 1 else "segments"
     text = facts(
         [
             ("version", f"{answer.version}, up since {moment(answer.start_time)}"),
             ("documents", f"{index.document_count:,} can be found"),
             ("terms", f"{'' if index.term_count_exact else 'at most '}{index.term_count:,}"),
-            ("index", f"{index.segment_count} segments, {size(index.segment_bytes)}{_index_work(answer)}"),
+            ("index", f"{index.segment_count} {segments}, {size(index.segment_bytes)}{_index_work(answer)}"),
             ("generation", f"{index.generation}, durable up to {index.checkpoint_generation}"),
             ("crawler", runs or "idle"),
             ("guard", crawler.guard),
@@ -89,7 +90,7 @@ def debug_url(invocation: Invocation, url: str, run_id: int | None) -> None:
 
     \b
     Examples:
-      jirdctl debug url https://docs.example.org/page?sort=up
+      jirdctl debug url 'https://docs.example.org/page?sort=up'
       jirdctl debug url https://docs.example.org/ --run 4 --json
     """
     from jird.v1.crawl_service_pb2 import ExplainUrlRequest

@@ -68,6 +68,7 @@ class FakeDaemon:
     admin_mode: str = "token"
     token: str = TOKEN
     match_count: int = 45
+    notices: tuple[str, ...] = ()
     faults: dict[str, Fault] = field(default_factory=dict)
     seen: list[Seen] = field(default_factory=list)
     gate: threading.Event | None = None  # searches wait for it when set
@@ -155,6 +156,7 @@ class _Services:
             query=request.query, limit=limit, offset=offset, hits=hits,
             has_more=offset + limit < total and offset + limit <= OFFSET_MAX,
             match_count=total, match_count_exact=total < 1_000, generation=7, took_us=1_234,
+            notices=self.daemon.notices,
         )  # fmt: skip
 
     def Suggest(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802

@@ -60,14 +60,14 @@ def import_(invocation: Invocation, path: str, file_format: str) -> None:
             raise FailureError(f"{error.message}; this ended it {_so_far(tally)}", error.reason, code) from None
     invocation.answer(_plain(tally, faults), _words(tally))
     if tally.faults:
-        raise FailureError(f"{tally.faults:,} of what is in the file could not be imported", "IMPORT_INCOMPLETE")
+        raise FailureError(f"{tally.faults:,} of the file's records could not be imported", "IMPORT_INCOMPLETE")
 
 
 def _read(source: "Source", file_format: str, sender: "BatchSender", tally: "Tally", update: Update) -> None:
     for number, found in enumerate(source.reader(file_format)):
         sender.add(found)
         if number % _PROGRESS_EVERY == 0:
-            update(f"{tally.documents:,} documents imported; percent of the file:", source.percent, 100)
+            update(f"{tally.documents:,} documents answered; percent of the file read:", source.percent, 100)
     sender.finish()
 
 
@@ -111,7 +111,8 @@ def _words(tally: "Tally") -> str:
     from jird_client.text import plain
 
     outcomes = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in tally.outcomes.most_common())
-    lines = [f"{tally.documents:,} documents" + (f": {outcomes}" if outcomes else "")]
+    documents = "document" if tally.documents == 1 else "documents"
+    lines = [f"{tally.documents:,} {documents}" + (f": {outcomes}" if outcomes else "")]
     lines += [f"  {count:,}: {plain(reason)}" for reason, count in tally.reasons.most_common(_REASONS_SHOWN)]
     passed_over = [(kind, count) for kind, count in tally.passed_over.most_common(_REASONS_SHOWN) if kind != END]
     if passed_over:

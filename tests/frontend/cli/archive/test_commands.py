@@ -59,7 +59,7 @@ def test_faults_are_shown_up_to_a_number_and_all_counted(daemon: FakeDaemon, cap
     assert f"{path}: line 1: https://docs.test/0: no such  [31mthing" in answer.err, "controls are blanks"
     assert answer.err.count("no such") == FAULTS_SHOWN
     assert "more of them are counted" in answer.err
-    assert f"{count} of what is in the file could not be imported" in answer.err
+    assert f"{count} of the file's records could not be imported" in answer.err
     assert f"{count + 1} documents: {count} refused, 1 stored" in answer.out
 
 
