@@ -27,6 +27,18 @@ def test_example_indexes_a_folder_and_finds_the_file(tmp_path: Path) -> None:
     assert found[1:] == [str(tmp_path / "deep" / "dogs.md")]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [([], "usage: "), (["docs"], "usage: "), (["no-such-folder", "dogs"], "usage: "), (["docs", "..."], "no word")],
+)
+def test_example_says_what_it_wants_instead_of_a_traceback(arguments: list[str], said: str) -> None:
+    command = [sys.executable, "examples/index_folder.py", *arguments]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 TEXTS = ("cat dog", "dog dog bird", "bird cat cat fish", "fish")
 QUERIES = {
     "7": ("term", "cat", Term("cat")),
