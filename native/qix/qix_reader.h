@@ -110,6 +110,11 @@ static inline bool qix_read_varint(qix_reader *r, uint64_t *ret_value)
 {
     uint64_t value = 0;
     const uint8_t *p = r->pos;
+    if (p < r->end && *p < 0x80) { /* most are this short */
+        *ret_value = *p;
+        r->pos = p + 1;
+        return true;
+    }
     for (unsigned shift = 0; shift < 64 && p < r->end; shift += 7) {
         uint8_t byte = *p++;
         value |= (uint64_t)(byte & 0x7f) << shift;

@@ -13,21 +13,28 @@ static qix_status bad_entry(const qix_term_walk *walk, qix_fault *fault)
                        "entry of the term dictionary breaks the format");
 }
 
-/* Read the entry at walk->entry, which is key number walk->index. */
-static qix_status read_entry(qix_term_walk *walk, qix_fault *fault)
+/* How an entry's key begins with that of the entry before, and its own bytes. */
+typedef struct {
+    uint32_t shared, suffix;
+    const uint8_t *bytes;
+} entry_key;
+
+/* Read the entry at walk->entry, which is key number walk->index, all but its key's bytes: walk->key is as it was. */
+static qix_status parse_entry(qix_term_walk *walk, entry_key *ret_key, qix_fault *fault)
 {
     qix_reader *r = &walk->entry;
-    uint32_t shared, suffix, df;
-    const uint8_t *bytes;
+    entry_key at;
+    uint32_t df;
     uint64_t postings, positions;
-    if (!qix_read_varint32(r, &shared) || !qix_read_varint32(r, &suffix) || !qix_read_bytes(r, suffix, &bytes) ||
-        !qix_read_varint32(r, &df) || !qix_read_varint(r, &postings) || !qix_read_varint(r, &positions))
+    if (!qix_read_varint32(r, &at.shared) || !qix_read_varint32(r, &at.suffix) ||
+        !qix_read_bytes(r, at.suffix, &at.bytes) || !qix_read_varint32(r, &df) || !qix_read_varint(r, &postings) ||
+        !qix_read_varint(r, &positions))
         return bad_entry(walk, fault);
     bool is_first = walk->index % QIX_DICT_BLOCK == 0;
-    if (shared > walk->key_bytes || (is_first && shared > 0) || suffix == 0 || suffix > QIX_KEY_BYTES_MAX - shared)
+    if (at.shared > walk->key_bytes || (is_first && at.shared > 0) || at.suffix == 0 ||
+        at.suffix > QIX_KEY_BYTES_MAX - at.shared)
         return bad_entry(walk, fault);
-    memcpy(walk->key + shared, bytes, suffix);
-    walk->key_bytes = shared + suffix;
+    walk->key_bytes = at.shared + at.suffix;
     walk->term = (qix_term){.df = df,
                             .postings_at = walk->next_postings_at,
                             .postings_bytes = postings,
@@ -37,7 +44,17 @@ static qix_status read_entry(qix_term_walk *walk, qix_fault *fault)
         return bad_entry(walk, fault);
     walk->next_postings_at += postings;
     walk->next_positions_at += positions;
+    *ret_key = at;
     return QIX_OK;
+}
+
+static qix_status read_entry(qix_term_walk *walk, qix_fault *fault)
+{
+    entry_key at;
+    qix_status status = parse_entry(walk, &at, fault);
+    if (!status)
+        memcpy(walk->key + at.shared, at.bytes, at.suffix);
+    return status;
 }
 
 /* Point the walk at a block's first entry, which is then to be read. */
@@ -76,20 +93,11 @@ static uint64_t head_of(const uint8_t *key, uint32_t key_bytes)
     return qix_load_u64_big(head);
 }
 
-/* <0, 0 or >0 as the first key of a block is before, at or after `key`; reads the key only if its head says too little.
- */
-static qix_status compare_first(qix_term_walk *walk, uint64_t block, uint64_t head, const uint8_t *key,
-                                uint32_t key_bytes, int *ret_order, qix_fault *fault)
+/* <0, 0 or >0 as the first key of a block is before, at or after `key`, which has the same head. */
+static qix_status compare_first(qix_term_walk *walk, uint64_t block, const uint8_t *key, uint32_t key_bytes,
+                                int *ret_order, qix_fault *fault)
 {
-    const uint8_t *record = walk->segment->section[QIX_TERM_INDEX] + block * QIX_TERM_INDEX_BYTES;
-    qix_status status = qix_need(walk->segment, record, QIX_KEY_HEAD_BYTES, fault);
-    if (status)
-        return status;
-    uint64_t first = qix_load_u64_big(record);
-    *ret_order = (first > head) - (first < head);
-    if (*ret_order != 0)
-        return QIX_OK;
-    status = qix_terms_enter(walk, block, fault);
+    qix_status status = qix_terms_enter(walk, block, fault);
     if (!status)
         *ret_order = compare_keys(walk->key, walk->key_bytes, key, key_bytes);
     return status;
@@ -108,43 +116,108 @@ qix_status qix_terms_next(qix_term_walk *walk, bool *ret_found, qix_fault *fault
     return status ? status : read_entry(walk, fault);
 }
 
+/* The record that a search between two blocks looks at next. */
+static inline const uint8_t *middle_record(const uint8_t *records, uint64_t low, uint64_t high)
+{
+    return records + (low + (high - low) / 2) * QIX_TERM_INDEX_BYTES;
+}
+
+/* The last block whose first key is <= key, or the first block; there is one. Keys are read only where heads say too
+ * little, and both records that may be next are fetched while one is compared. */
+static qix_status find_block(qix_term_walk *walk, const uint8_t *key, uint32_t key_bytes, uint64_t *ret_block,
+                             qix_fault *fault)
+{
+    const qix_segment *segment = walk->segment;
+    const uint8_t *records = segment->section[QIX_TERM_INDEX];
+    bool is_hashed = qix_is_hashed(segment, records, segment->section_bytes[QIX_TERM_INDEX]);
+    uint64_t low = 0, high = qix_dict_blocks(segment), head = head_of(key, key_bytes);
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        const uint8_t *record = middle_record(records, low, high);
+        qix_status status = is_hashed ? QIX_OK : qix_need(segment, record, QIX_KEY_HEAD_BYTES, fault);
+        __builtin_prefetch(middle_record(records, low, middle));
+        __builtin_prefetch(middle_record(records, middle, high));
+        uint64_t first = status ? 0 : qix_load_u64_big(record);
+        int order = first > head;
+        if (!status && first == head)
+            status = compare_first(walk, middle, key, key_bytes, &order, fault);
+        if (status)
+            return status;
+        low = order <= 0 ? middle : low;
+        high = order <= 0 ? high : middle;
+    }
+    *ret_block = low;
+    return QIX_OK;
+}
+
 qix_status qix_terms_seek(const qix_segment *segment, const uint8_t *key, uint32_t key_bytes, qix_term_walk *walk,
                           bool *ret_found, qix_fault *fault)
 {
+    uint64_t block;
     walk->segment = segment;
     *ret_found = segment->info.term_count > 0;
     if (!*ret_found)
         return QIX_OK;
-    /* The last block whose first key is <= key, or the first block. */
-    uint64_t low = 0, high = qix_dict_blocks(segment), head = head_of(key, key_bytes);
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        int order;
-        qix_status status = compare_first(walk, middle, head, key, key_bytes, &order, fault);
-        if (status)
-            return status;
-        if (order <= 0)
-            low = middle;
-        else
-            high = middle;
-    }
-    qix_status status = qix_terms_enter(walk, low, fault);
+    qix_status status = find_block(walk, key, key_bytes, &block, fault);
+    if (!status)
+        status = qix_terms_enter(walk, block, fault);
     while (!status && *ret_found && compare_keys(walk->key, walk->key_bytes, key, key_bytes) < 0)
         status = qix_terms_next(walk, ret_found, fault);
     return status;
+}
+
+static uint32_t common_bytes(const uint8_t *a, const uint8_t *b, uint32_t bytes)
+{
+    uint32_t i = 0;
+    while (i < bytes && a[i] == b[i])
+        i++;
+    return i;
+}
+
+/* Look for `key` in a block from its first entry on, copying no key. `equal` bytes of the entry before are those of
+ * `key`, and it is lower: an entry that shares more with it is lower too, one that shares less is higher. */
+static qix_status scan_block(qix_term_walk *walk, const uint8_t *key, uint32_t key_bytes, bool *ret_found,
+                             qix_fault *fault)
+{
+    uint64_t end = walk->index + QIX_DICT_BLOCK;
+    uint32_t equal = 0;
+    end = end < walk->segment->info.term_count ? end : walk->segment->info.term_count;
+    *ret_found = false;
+    for (; walk->index < end; walk->index++) {
+        entry_key at;
+        qix_status status = parse_entry(walk, &at, fault);
+        if (status || at.shared < equal)
+            return status;
+        if (at.shared > equal)
+            continue;
+        uint32_t left = key_bytes - equal, both = at.suffix < left ? at.suffix : left;
+        uint32_t more = common_bytes(at.bytes, key + equal, both);
+        equal += more;
+        if (more == left || (more < both && at.bytes[more] > key[equal])) {
+            *ret_found = equal == walk->key_bytes && equal == key_bytes;
+            return QIX_OK;
+        }
+    }
+    return QIX_OK;
 }
 
 qix_status qix_terms_find(const qix_segment *segment, const uint8_t *key, uint32_t key_bytes, qix_term *ret_term,
                           bool *ret_found, qix_fault *fault)
 {
     qix_term_walk walk;
-    qix_status status = qix_terms_seek(segment, key, key_bytes, &walk, ret_found, fault);
-    if (status || !*ret_found)
-        return status;
-    *ret_found = compare_keys(walk.key, walk.key_bytes, key, key_bytes) == 0;
-    if (*ret_found)
+    uint64_t block;
+    walk.segment = segment;
+    *ret_found = false;
+    if (segment->info.term_count == 0)
+        return QIX_OK;
+    qix_status status = find_block(&walk, key, key_bytes, &block, fault);
+    if (!status)
+        status = enter_block(&walk, block, fault);
+    if (!status)
+        status = scan_block(&walk, key, key_bytes, ret_found, fault);
+    if (!status && *ret_found)
         *ret_term = walk.term;
-    return QIX_OK;
+    return status;
 }
 
 qix_status qix_term_df(const qix_segment *segment, const uint8_t *key, uint32_t key_bytes, uint32_t *ret_df,

@@ -27,6 +27,20 @@ def edits_between(a: str, b: str) -> int:
     return table[len(a), len(b)]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_each_term_is_found_and_none_of_those_around_it(seed: int, tmp_path: Path) -> None:
+    """Terms that begin alike, beyond the eight bytes that the dictionary's index compares; the others cut or longer."""
+    random = Random(seed)
+    starts = ["", "a", "b", "aaaaaaa", "aaaaaaaa", "abababababab"]
+    words = {random.choice(starts) + "".join(random.choices("ab", k=random.randint(1, 9))) for _ in range(1500)}
+    counts = {word: random.randint(1, 3) for word in words}
+    bodies = (" ".join(word for word, count in counts.items() if count > page) for page in range(3))
+    around = {word[:-1] for word in words} | {word + end for word in words for end in ("a", "b", "c", "\0")}
+    with built(tmp_path / "a", *bodies) as segment:
+        for word in words | around | {"0", "c", "aaaaaaaac", "aaaaaaaa0"}:
+            assert segment.df(word) == counts.get(word, 0), word
+
+
 def test_near_terms_come_by_fewest_edits_then_by_frequency(tmp_path: Path) -> None:
     segment = built(tmp_path / "a", "search serach seach starch", "search seach", "search", "perch")
     assert segment.near_terms("saerch", 1) == [("search", 3)]
