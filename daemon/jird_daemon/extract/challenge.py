@@ -13,6 +13,9 @@ CHALLENGE_STATUSES = frozenset({202, 401, 403, 405, 429, 503})
 CHALLENGE_BYTES = 32_768
 # A longer body is no interstitial: such a page need not hold up its origin while it is looked at.
 _SUSPECT_BYTES_MAX = 65_536
+# Nor is one with more links than an interstitial's help, language and legal notes. One count costs a tenth of looking for
+# all the words, and pages that merely speak of JavaScript need not hold up their origin.
+_SUSPECT_LINKS_MAX = 16
 
 # An interstitial says one thing; a page with more text is a page.
 _TEXT_CHARS_MAX = 1_500
@@ -105,5 +108,6 @@ def challenge_of_error(status: int, headers: Mapping[str, tuple[str, ...]], head
 
 
 def may_be_challenge(body: bytes) -> bool:
-    """A cheap look at a page: False where `challenge_product` would find nothing."""
-    return len(body) <= _SUSPECT_BYTES_MAX and any(word in body for word in _SUSPECT)
+    """A cheap look at a page: whether its origin had better wait until `challenge_product` has looked at it."""
+    is_short = len(body) <= _SUSPECT_BYTES_MAX and body.count(b"</a") <= _SUSPECT_LINKS_MAX
+    return is_short and any(word in body for word in _SUSPECT)
