@@ -13,8 +13,8 @@ CHALLENGE_STATUSES = frozenset({202, 401, 403, 405, 429, 503})
 CHALLENGE_BYTES = 32_768
 # A longer body is no interstitial: such a page need not hold up its origin while it is looked at.
 _SUSPECT_BYTES_MAX = 65_536
-# Nor is one with more links than an interstitial's help, language and legal notes. One count costs a tenth of looking for
-# all the words, and pages that merely speak of JavaScript need not hold up their origin.
+# Nor is one with more links than an interstitial has to help, languages and legal notes. One count costs a tenth of
+# looking for all the words, and pages that merely speak of JavaScript need not hold up their origin.
 _SUSPECT_LINKS_MAX = 16
 
 # An interstitial says one thing; a page with more text is a page.
