@@ -93,6 +93,13 @@ def test_page_shows_results_with_marked_matches_and_escapes_the_rest(http: httpx
     assert '<li class="result" lang="en">' in text
 
 
+def test_what_a_query_may_have_meant_is_a_link_to_it(http: httpx.Client, daemon: FakeDaemon) -> None:
+    daemon.notices = ('did you mean: "red fox" & x', "a quote <b> was read as text")
+    text = http.get("/search", params={"q": "nothing"}).text
+    assert 'did you mean: <a href="/search?q=%22red%20fox%22%20%26%20x">&#34;red fox&#34; &amp; x</a>' in text
+    assert "a quote &lt;b&gt; was read as text" in text
+
+
 def test_pager_links_are_encoded_and_lead_on(http: httpx.Client) -> None:
     """J77."""
     text = http.get("/search", params={"q": "a&b=ü 100%", "limit": 10, "offset": 10}).text
