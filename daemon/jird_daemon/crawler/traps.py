@@ -48,7 +48,11 @@ _YEAR, _MONTH, _DAY = r"(?:19|20)\d\d", r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]
 _DATE = re.compile(
     rf"(?<!\d)(?:{_YEAR}([-/._]){_MONTH}(?:\1(?P<day>{_DAY}))?|{_YEAR}(?:0[1-9]|1[0-2])(?P<digits>[0-2]\d|3[01])?)(?!\d)"
 )
-_DATE_PARAMETER = re.compile(r"([?&](?:y|m|d|yr|year|month|mon|week|day|jahr|monat|tag)=)\d{1,4}(?=&|$)", re.IGNORECASE)
+# Months, weeks and days have two digits at most: ?d=4711 is the number of a topic.
+_DATE_PARAMETER = re.compile(
+    r"([?&](?:(?:y|yr|year|jahr)=(?=\d{1,4}(?:&|$))|(?:m|d|month|mon|week|day|monat|tag)=(?=\d\d?(?:&|$))))\d+",
+    re.IGNORECASE,
+)
 
 
 def key_of(*words: str) -> bytes:

@@ -67,6 +67,8 @@ class LinesReader:
             found = self._decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             return Found(place, fault=str(error))
+        except RecursionError:
+            return Found(place, fault="nested too deeply")
         if found.end:
             return self._end(place, found)
         self._records += 1

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
 from warcio.archiveiterator import ArchiveIterator
-from warcio.bufferedreaders import BufferedReader
 from warcio.exceptions import ArchiveLoadFailed
 from warcio.statusandheaders import StatusAndHeadersParserException
 
@@ -21,6 +20,8 @@ _GONE = frozenset({"404", "410"})
 _CONTENT = frozenset({"200", "203"})
 # Heritrix writes "identity" as well as nothing.
 _UNCODED = frozenset({"", "identity", "none"})
+# warcio says that it knows "br" too, but calls what the brotli package does not have.
+_DECODED = frozenset({"gzip", "deflate"})
 # What a stream that is damaged makes warcio or the decompression raise.
 _BROKEN = (ArchiveLoadFailed, StatusAndHeadersParserException, EOFError, OSError, ValueError, KeyError, AttributeError)
 
@@ -63,7 +64,7 @@ def _read(place: str, record: Any) -> Found:
     document = ImportDocument(url=url)
     try:
         document.fetch_time.FromDatetime(_moment(record.rec_headers.get_header("WARC-Date") or ""))
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:  # the first and last day of all, in another zone
         return Found(place, fault=f"WARC-Date: {error}")
     if record.rec_type == "revisit":
         document.same_as_url = (record.rec_headers.get_header("WARC-Refers-To-Target-URI") or url).strip("<>")
@@ -83,7 +84,7 @@ def _with_content(place: str, document: ImportDocument, record: Any) -> Found:
         if status not in _CONTENT:
             return Found(place, passed_over=f"status {status[:3]}")
         coding = (headers.get_header("Content-Encoding") or "").strip().lower()
-        if coding not in _UNCODED and coding not in BufferedReader.get_supported_decompressors():
+        if coding not in _UNCODED and coding not in _DECODED:
             return Found(place, passed_over=f"content coding {coding[:20]}")
         _take_headers(document, headers)
     document.body = _read_body(record)

@@ -161,6 +161,12 @@ def test_numbers_are_no_dates(store: Store) -> None:
     assert let_in(store, [f"{SITE}/rfc/rfc{number}" for number in range(1_000, 3_000)])[0] == 2_000
 
 
+@pytest.mark.parametrize("name", ["d", "m", "week"])
+def test_the_number_of_a_topic_is_no_day_and_no_month(store: Store, name: str) -> None:
+    """F41: /show?d=4711, as forums write it."""
+    assert let_in(store, [f"{SITE}/show?{name}={number}" for number in range(1, 2_001)]) == (2_000, {})
+
+
 def test_hosts_of_one_domain_are_bounded_and_those_of_others_are_not(store: Store) -> None:
     """Names made up by a wildcard in DNS; sites below a public suffix belong to different people."""
     urls = [f"https://h{number}.site.test/" for number in range(20)]

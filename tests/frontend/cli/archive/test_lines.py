@@ -165,3 +165,10 @@ def test_a_file_that_cannot_be_read_is_a_failure(tmp_path: Path) -> None:
     (tmp_path / "z").write_bytes(b"\x28\xb5\x2f\xfdxxxx")
     with pytest.raises(FailureError, match="zstd"), open_source(str(tmp_path / "z")):
         pass
+
+
+def test_deep_nesting_is_a_fault_of_its_line_alone() -> None:
+    deep = b'{"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"
+    found = read(deep + b'{"url": "https://a.test/", "text": "x"}\n')
+    assert found[0].fault == "nested too deeply"
+    assert found[1].document is not None

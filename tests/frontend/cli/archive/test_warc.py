@@ -4,6 +4,7 @@ import gzip
 import io
 import zlib
 
+import brotli
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -137,6 +138,21 @@ def test_a_date_that_is_none_is_a_fault_of_its_record_alone() -> None:
     found = read(record("response", http(b"x"), WARC_Date="last May") + record("response", http(b"y")))
     assert "WARC-Date" in found[0].fault
     assert found[1].document is not None
+
+
+@pytest.mark.parametrize("date", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
+def test_a_date_outside_the_calendar_is_a_fault_of_its_record_alone(date: str) -> None:
+    found = read(record("response", http(b"x"), WARC_Date=date) + record("response", http(b"y")))
+    assert "WARC-Date" in found[0].fault
+    assert found[1].document is not None
+
+
+def test_brotli_is_passed_over_and_the_rest_is_read() -> None:
+    packed = record("response", http(brotli.compress(b"<p>words"), "Content-Encoding: br"))
+    found = read(packed + record("response", http(b"y")))
+    assert found[0].passed_over == "content coding br"
+    assert found[1].document is not None
+    assert found[1].document.body == b"y"
 
 
 def page(**fields: object) -> ExportedPage:
