@@ -161,6 +161,8 @@ def _reached(run: CrawlRun) -> str:
     counts = run.counts
     if run.state == CRAWL_RUN_STATE_RUNNING:
         return ""
+    if run.scope_reached and not counts.ingested_count:
+        return "NOT reached: nothing could be stored; how each request ended is below"
     if run.scope_reached and counts.beyond_depth_count:
         return f"reached up to depth {run.max_depth}; {counts.beyond_depth_count:,} links lie beyond it"
     if run.scope_reached:

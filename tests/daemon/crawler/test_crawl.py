@@ -194,7 +194,7 @@ async def test_media_that_are_not_read_are_skipped_and_counted(origin: Origin, t
 
 
 async def test_skip_patterns_are_done_without_a_request(origin: Origin, tmp_path: Path) -> None:
-    """S9, S36, U143."""
+    """S9, S36, S61, U143."""
     site(origin, {"/": ("/private/a", "/b"), "/b": ()})
     async with crawling(origin, tmp_path, {"crawl": {"skip_url_patterns": ["*/private/*"]}}) as crawl:
         run = await crawl.run("/")

@@ -17,7 +17,7 @@ def forbid(prefix: str, reason: str = "because") -> CrawlRules:
 
 
 async def test_do_not_crawl_is_logged_and_not_asked_for(origin: Origin, tmp_path: Path) -> None:
-    """U113, U117, U138, U143: with the policy's own reason."""
+    """U113, U117, U138, U143, U52: with the policy's own reason, and nothing was sent."""
     site(origin, {"/": ("/issues/1", "/a"), "/issues/1": (), "/a": ()})
     async with crawling(origin, tmp_path) as crawl:
         run = await crawl.run("/", rules=forbid("/issues", "the tracker"))

@@ -275,7 +275,7 @@ def test_closed_writer_refuses(tmp_path: Path) -> None:
 
 
 def test_only_the_first_characters_of_a_text_are_indexed_and_all_of_it_is_kept(tmp_path: Path) -> None:
-    """S4, S5: a page with two million characters is stored whole and indexed up to the cap."""
+    """S4, S5, S61: a page with two million characters is stored whole and indexed up to the cap."""
     text = "early " + "filler " * 320_000 + "late"
     with IndexedStore(tmp_path, max_chars=1_000) as index:
         index.put_texts({1: text})

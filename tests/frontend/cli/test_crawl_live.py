@@ -53,6 +53,10 @@ def test_guard_that_holds_a_run_back_is_named() -> None:
             "COMPLETED", "DRAINED", {"queued_count": 0, "beyond_depth_count": 1_200},
             "reached up to depth 3; 1,200 links lie beyond it",
         ),
+        (
+            "COMPLETED", "DRAINED", {"queued_count": 0, "ingested_count": 0},
+            "NOT reached: nothing could be stored; how each request ended is below",
+        ),
         ("PAUSED", "BUDGET", {}, "NOT reached: the budget is spent and 30 URLs were not asked for"),
         ("PAUSED", "STOPPED", {}, "NOT reached: 30 URLs were not asked for"),
         (
