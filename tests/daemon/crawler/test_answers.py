@@ -47,7 +47,7 @@ MISUNDERSTOOD = [ExitCode.DID_NOT_UNDERSTAND_ANSWER]
 async def test_an_answer_that_is_no_page_ends_in_its_exit_code(
     origin: Origin, tmp_path: Path, path: str, codes: list[ExitCode]
 ) -> None:
-    """F55, F59, J63, S56, J149, J150, U48, U53: transient ones after all attempts, others at once; the crawl goes on."""
+    """F55, F59, J63, S56, J149, J150, U48, U53: transient ones after all attempts, others at once; it goes on."""
     site(origin, {"/": (path, "/last"), "/last": ()})
     async with crawling(origin, tmp_path) as crawl:
         run = await crawl.run("/")
